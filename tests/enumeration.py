@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from seqcap.data.vocabulary import EOS, PAD, UNK
+from seqcap.models import decoding
 from seqcap.models.base import Captioner
 from seqcap.models.lstm import Config, Model
 from seqcap.objectives.base import Context
@@ -60,6 +61,22 @@ def log_probs(captioner: Captioner, features: Tensor, captions: Tensor) -> Tenso
     logits = captioner.teacher_force(features.expand(len(captions), -1), captions)
     token = torch.log_softmax(logits, 2).gather(2, captions[:, :, None]).squeeze(2)
     return token.masked_fill(captions == PAD, 0).sum(1)
+
+
+def say(monkeypatch: Any, captions: Tensor, begin: int = 0) -> None:
+    """Makes all captions that are drawn be `captions` [n, time], from their token `begin` on."""
+    left: list[tuple[Tensor, int]] = []
+
+    def choose(probabilities: Tensor, greedy: Tensor) -> Tensor:
+        rows, t = left.pop() if left else ((captions[:, begin] != PAD).nonzero()[:, 0], begin)
+        assert len(probabilities) == len(greedy) == len(rows)
+        words = captions[rows, t]
+        going = rows[words != EOS]
+        if len(going) > 0 and t + 1 < captions.shape[1]:
+            left.append((going, t + 1))
+        return words
+
+    monkeypatch.setattr(decoding, "choose", choose)
 
 
 def make_context(reward: Any, max_length: int, tokens: int, **changes: Any) -> Context:

@@ -13,10 +13,11 @@ from invented_runs import PaperRun, SleRun, SmoothingRun, SpiderRun
 from invented_wtfrl import WtfrlRun
 from matplotlib.figure import Figure
 
-from seqcap.report.claims import Result, run_claims
+from seqcap.report.claims import run_claims
 from seqcap.report.inputs import Run
 from seqcap.report.section import all_claims
 from seqcap.report.tables import COLUMNS, make_table
+from seqcap.report.verdicts import Judgement, Outcome
 
 KINDS = {"psst": PsstRun, "sle": SleRun, "smoothing": SmoothingRun, "spider": SpiderRun, "wtfrl": WtfrlRun}
 
@@ -38,10 +39,19 @@ def numbers(run: Run, name: str) -> pd.Series[float]:
     return made[made["ours"] != ""].set_index(["row", "column"])["ours"].astype(float)
 
 
-def outcomes(run: Run) -> dict[tuple[str, str, str, str, str], Result]:
-    """The results of a run's claims, by claim, metric, decoder, left and right."""
-    results = run_claims(all_claims(run), run)
-    return {(r.claim.id, r.claim.metric, r.claim.decoder, r.claim.left, r.claim.right): r for r in results}
+def judgements(run: Run) -> dict[str, Judgement]:
+    """The verdicts on a run's claims."""
+    return {of.claim.id: of.judged for of in run_claims(all_claims(run), run)}
+
+
+def outcomes(run: Run) -> dict[tuple[str, str, str, str, str], Outcome]:
+    """The outcomes of a run's comparisons, by claim, metric, decoder, left and right."""
+    found = {}
+    for judged in judgements(run).values():
+        for outcome in judged.outcomes:
+            of = outcome.evidence
+            found[of.claim, of.metric, of.decoder, of.left, of.right] = outcome
+    return found
 
 
 def by_heading(remarks: list[str]) -> dict[str, str]:

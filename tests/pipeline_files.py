@@ -58,7 +58,10 @@ def forget_code() -> None:
 
 def git(folder: Path, *arguments: str) -> str:
     identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-    done = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    # The same content is the same commit, whose name is on the pages.
+    dates = {f"GIT_{who}_DATE": "2026-01-01T00:00:00Z" for who in ("AUTHOR", "COMMITTER")}
+    command = ["git", *identity, *arguments]
+    done = subprocess.run(command, cwd=folder, env=os.environ | dates, check=True, capture_output=True, text=True)
     return done.stdout
 
 

@@ -23,8 +23,9 @@ FILES = {
     # It says that it has begun, and waits while it is told to.
     "work.sh": "set -e\necho begun >> begun\nwhile [ -e wait ]; do sleep 0.1; done\nmkdir -p artifacts/work\n"
     "cp configs/all.json artifacts/work/all.json\n",
-    # An experiment's first page: it comes into the folder that is published.
-    "stages/report.py": "import pathlib, sys\npathlib.Path(sys.argv[1], 'report.md').write_text('published\\n')\n",
+    # The first page, in reports/ or in the folder that an experiment publishes.
+    "stages/report.py": "import pathlib, sys\nfolder = pathlib.Path([*sys.argv, 'reports'][1])\n"
+    "(folder / 'report.md').write_text('published\\n')\n",
     "dvc.yaml": """\
 stages:
   configure:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 __all__ = [
     "CaptionReward",
+    "ClipEvaluation",
+    "ClipReward",
     "Comparison",
     "Difference",
     "DocumentFrequencies",
@@ -14,6 +16,7 @@ __all__ = [
     "Score",
     "TokenReward",
     "__version__",
+    "clip_score",
     "coco",
     "compare",
     "evaluate",
@@ -22,6 +25,7 @@ __all__ = [
 if TYPE_CHECKING:
     from seqcap import coco
     from seqcap.errors import InputError
+    from seqcap.library.clipscore import ClipEvaluation, ClipReward, clip_score
     from seqcap.library.evaluation import Comparison, Evaluation, compare, evaluate
     from seqcap.library.reward import CaptionReward, TokenReward
     from seqcap.metrics.significance import Difference, Score
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "InputError": "seqcap.errors",
     **dict.fromkeys(("Comparison", "Evaluation", "compare", "evaluate"), "seqcap.library.evaluation"),
+    **dict.fromkeys(("ClipEvaluation", "ClipReward", "clip_score"), "seqcap.library.clipscore"),
     **dict.fromkeys(("CaptionReward", "TokenReward"), "seqcap.library.reward"),
     **dict.fromkeys(("Difference", "Score"), "seqcap.metrics.significance"),
     "DocumentFrequencies": "seqcap.rewards.frequencies",

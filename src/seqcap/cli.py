@@ -1,6 +1,7 @@
-"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap graph` renews its graph, `seqcap compare`
-compares two of its runs, `seqcap caption` captions images with it, `seqcap submit` writes its captions for COCO's
-server, `seqcap rating` counts people's judgements of them."""
+"""`seqcap score` scores captions, `seqcap frequencies` counts what CIDEr weighs words by, `seqcap repro` runs the
+pipeline, `seqcap graph` renews its graph, `seqcap compare` compares two of its runs, `seqcap caption` captions images
+with it, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts people's judgements of them, and
+`seqcap doctor` tells what this machine has."""
 
 import argparse
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from seqcap.errors import InputError, one_line_errors, printable
+from seqcap.system.extras import extras_named
 
 # Everything else is imported by the command that needs it: a mistake in the command line is told at once.
 
@@ -21,13 +23,15 @@ def main() -> None:
     """Entry point of the `seqcap` command. Exits with status 2 on bad input."""
     options = vars(make_parser().parse_args())
     call = options.pop("call")
-    with one_line_errors():
+    with one_line_errors(), extras_named(f"seqcap {call.__name__}"):
         call(**options)
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; `call` is the function that takes a command's options and runs it."""
-    calls = {call.__name__: call for call in (repro, graph, score, compare, caption, submit, rating)}
+    calls = {
+        call.__name__: call for call in (repro, graph, score, frequencies, doctor, compare, caption, submit, rating)
+    }
     types = {"path": Path, "int": int} | {f"from 1 to {most}": partial(number, most) for most in (100, 9999)}
     parser = Parser(prog="seqcap", description=__doc__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -75,9 +79,9 @@ def graph(check: bool) -> None:
 
 
 def score(metrics: Sequence[str] | None, **options: Any) -> None:
-    from seqcap.metrics.registry import QUALITY, find_metrics
+    from seqcap.metrics.registry import find_metrics
 
-    wanted = find_metrics(metrics or QUALITY)
+    wanted = None if metrics is None else find_metrics(metrics)
     if options["per_image"] and options["json_file"] is None and options["form"] != "json":
         raise InputError("seqcap score", "--per-image needs --json or --format json", "add one of them")
     if [*options["references"], *options["candidates"]].count(Path("-")) > 1:
@@ -85,6 +89,18 @@ def score(metrics: Sequence[str] | None, **options: Any) -> None:
     from seqcap.tools import score
 
     score.score(metrics=wanted, **options)
+
+
+def frequencies(references: list[Path], split: str | None, out: Path) -> None:
+    from seqcap.tools.frequencies import count
+
+    print(count(references, split, out))
+
+
+def doctor() -> None:
+    from seqcap.tools import doctor
+
+    print("\n".join(doctor.doctor()))
 
 
 def compare(left: str, right: str, experiment: str | None, report: bool) -> None:

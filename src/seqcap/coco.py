@@ -36,10 +36,11 @@ class PTBTokenizer:
 
     def tokenize(self, captions_for_image: Mapping[Any, Sequence[Mapping[str, str]]]) -> dict[Hashable, list[str]]:
         """{image: [{"caption": text}]} -> {image: [tokens joined by spaces]}."""
-        return {
-            image: [" ".join(tokenize(caption["caption"])) for caption in captions]
-            for image, captions in captions_for_image.items()
-        }
+        texts = [caption["caption"] for captions in captions_for_image.values() for caption in captions]
+        # The lexer reads all captions as one text.
+        firsts = [(text.split() or [""])[0] for text in texts[1:]]
+        tokens = iter([" ".join(tokenize(text, first)) for text, first in zip(texts, [*firsts, ""], strict=True)])
+        return {image: [next(tokens) for _ in captions] for image, captions in captions_for_image.items()}
 
 
 class Bleu:

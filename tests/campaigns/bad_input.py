@@ -251,7 +251,7 @@ def read_scored(rng: random.Random) -> None:
     references = rng.choice(("coco.json", "karpathy.json", "plain.txt"))
     candidates = [Path("candidates.json"), Path("other.json")]
     form = rng.choice(("text", "json", "markdown", "latex"))
-    score([Path(references)], candidates, "test", FAST, False, "bs", form, Path("scores.json"), True)
+    score([Path(references)], candidates, None, FAST, False, None, form, Path("scores.json"), True)
 
 
 def read_captions(rng: random.Random) -> None:

@@ -153,6 +153,15 @@ def test_text_files_are_read(tmp_path, zipped):
     assert coverage(table, spoken, vocabulary) == line
 
 
+@pytest.mark.parametrize("content", ["2 3\na 0.1 0.2 -0.3\nb 1 2 3\n", "a\t0.1\t0.2\t-0.3\nb\t1\t2\t3\n"])
+def test_headers_and_tabs_of_other_programs_are_read(tmp_path, content):
+    path = tmp_path / "vectors.txt"
+    path.write_text(content)
+    table = read_text(path, Vocabulary([*SPECIALS, "a", "b"]), 3)
+    assert table["word"].to_pylist() == ["a", "b"]
+    assert table["vector"].to_pylist()[1] == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [

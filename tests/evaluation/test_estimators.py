@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import enumeration
 import numpy as np
 import pytest
 import torch
@@ -47,17 +48,15 @@ def log_p(setup: Setup) -> Tensor:
 
 
 def say(monkeypatch: pytest.MonkeyPatch, captions: Tensor) -> None:
-    """Makes random rollouts draw `captions`; greedy ones are what they are."""
-    real = decoding.rollout
+    """Makes random captions be `captions`; greedy ones are what they are."""
+    real = decoding.choose
+    enumeration.say(monkeypatch, captions)
+    said = decoding.choose
 
-    def rollout(captioner, memory, max_length, greedy):
-        if bool(greedy.all()):
-            return real(captioner, memory, max_length, greedy)
-        assert not greedy.any()
-        assert len(memory[0]) == len(captions)
-        return decoding.Captions(captions, torch.zeros(len(captions)))
+    def choose(probabilities, greedy):
+        return (real if bool(greedy.all()) else said)(probabilities, greedy)
 
-    monkeypatch.setattr(decoding, "rollout", rollout)
+    monkeypatch.setattr(decoding, "choose", choose)
 
 
 def expected(setup: Setup, estimator: Estimator) -> Tensor:

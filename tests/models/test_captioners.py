@@ -2,10 +2,13 @@
 
 import pytest
 import torch
+from enumeration import say
 
 from seqcap import models
 from seqcap.data.vocabulary import BOS, EOS, PAD
-from seqcap.models.base import ImageCaptioner, select
+from seqcap.models import decoding
+from seqcap.models.base import ImageCaptioner, repeat, select
+from seqcap.models.recording import record
 
 VOCABULARY, HIDDEN = 11, 8
 SHAPES = {"lstm": (5,), "attention": (3, 3, 5), "transformer": (3, 3, 5), "translator": (13,)}
@@ -152,6 +155,78 @@ def test_every_parameter_learns(captioner):
     for name, parameter in captioner.named_parameters():
         assert parameter.grad is not None, name
         assert torch.isfinite(parameter.grad).all(), name
+
+
+# --- Captions that are drawn and scored in one pass, against the same captions scored again.
+LENGTH, TIMES = 6, 3
+
+
+def draw(captioner, dropout, prefix=None):
+    captioner.dropout = dropout
+    captioner.train()
+    torch.manual_seed(3)
+    memory = repeat(captioner.encode(features(captioner)), TIMES)
+    greedy = torch.arange(len(memory[0])) % TIMES == 1
+    torch.manual_seed(4)
+    return record(captioner, memory, LENGTH, greedy, prefix), memory, greedy
+
+
+def gradients(captioner, value):
+    found = torch.autograd.grad(value, list(captioner.parameters()), allow_unused=True, retain_graph=True)
+    assert sum(part is not None for part in found) > 5
+    return {name: part for (name, _), part in zip(captioner.named_parameters(), found, strict=True) if part is not None}
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+def test_scores_and_gradients_are_those_of_a_second_pass(captioner, dropout):
+    """Of some of the captions in any order; one of them has no weight."""
+    drawn, memory, greedy = draw(captioner, dropout)
+    torch.manual_seed(4)
+    same = decoding.rollout(captioner, memory, LENGTH, greedy)
+    assert drawn.tokens.tolist() == same.tokens.tolist()
+    rows = torch.tensor([5, 0, 3, 2])
+    tokens, own = drawn.tokens[rows], tuple(part[rows] for part in memory)
+    torch.testing.assert_close(drawn.log_prob(rows), same.log_prob[rows])
+    outputs = captioner.token_outputs(tokens, own)
+    log_p = captioner.logits(outputs).log_softmax(1)
+    expected = log_p.gather(1, tokens[tokens != PAD][:, None]).squeeze(1)
+    entropy = -(log_p.exp() * log_p).sum(1)
+    scores = drawn.score(rows, entropy=True)
+    torch.testing.assert_close(scores.log_prob, expected)
+    torch.testing.assert_close(scores.outputs, outputs)
+    torch.testing.assert_close(scores.entropy, entropy)
+    weights = torch.randn(len(expected)).masked_fill((tokens != PAD).nonzero()[:, 0] == 2, 0.0)
+    plain = drawn.score(rows).log_prob
+    both = scores.log_prob @ weights + scores.entropy.sum()
+    pairs = ((plain @ weights, expected @ weights), (both, expected @ weights + entropy.sum()))
+    for found, wanted in pairs:
+        for name, part in gradients(captioner, found).items():
+            torch.testing.assert_close(part, gradients(captioner, wanted)[name], msg=name, atol=1e-6, rtol=1e-4)
+
+
+def test_in_bfloat16_gradients_are_nearly_the_same(captioner, monkeypatch):
+    found = []
+    for precision in (torch.float32, torch.bfloat16):
+        captioner.precision = precision
+        say(monkeypatch, CAPTIONS.repeat(TIMES, 1))
+        drawn, memory, _ = draw(captioner, 0.4)
+        found.append(gradients(captioner, drawn.log_prob(torch.arange(len(memory[0]))).sum()))
+    for name, exact in found[0].items():
+        assert found[1][name].dtype == torch.float32
+        assert (found[1][name] - exact).norm() < 0.1 * exact.norm() + 1e-3, name
+
+
+def test_captions_continue_their_prefixes(captioner):
+    """One ends in its prefix, one where the others go on."""
+    prefix = torch.tensor([[4, 5], [7, EOS], [EOS, PAD]]).repeat(TIMES, 1)
+    drawn, memory, _ = draw(captioner, 0.0, prefix)
+    assert (drawn.tokens[:, :2] == prefix).all()
+    assert (drawn.tokens[1::3, 2:] == PAD).all()
+    assert (drawn.tokens[::3, 2] != PAD).all()
+    rows = torch.arange(len(prefix))
+    logits = captioner.token_logits(drawn.tokens, memory)
+    expected = torch.nn.functional.cross_entropy(logits, drawn.tokens[drawn.tokens != PAD], reduction="none")
+    torch.testing.assert_close(drawn.score(rows).log_prob, -expected)
 
 
 @pytest.mark.gpu

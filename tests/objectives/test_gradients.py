@@ -7,12 +7,21 @@ from math import factorial, prod
 import numpy as np
 import pytest
 import torch
-from enumeration import CHANNELS, Cider, all_captions, assert_close, gradient, log_probs, make_context, tiny_captioner
+from enumeration import (
+    CHANNELS,
+    Cider,
+    all_captions,
+    assert_close,
+    gradient,
+    log_probs,
+    make_context,
+    say,
+    tiny_captioner,
+)
 from plain_rewards import bleu
 from torch import Tensor
 
 from seqcap.models import decoding
-from seqcap.models.decoding import Captions
 from seqcap.objectives import base, cross_entropy, maximum_entropy, self_critical, sequence_exploration
 from seqcap.rewards.bleu import pairwise_bleu
 
@@ -25,15 +34,14 @@ CONTEXT = make_context(REWARD, 2, 5)
 def expected_gradient(objective, captioner, samples: int, monkeypatch) -> Tensor:
     """Minus the expected gradient of the objective's loss, over all sets of `samples` captions."""
     probability = log_probs(captioner, FEATURES, CAPTIONS).exp().double().detach()
-    greedy = base.rollout(captioner, captioner.encode(FEATURES[None]), 2, torch.tensor([True])).tokens
+    greedy = decoding.greedy(captioner, captioner.encode(FEATURES[None]), 2).tokens
     greedy = torch.nn.functional.pad(greedy, (0, 2 - greedy.shape[1]))
     batch = base.Batch(FEATURES[None], np.array([0]), CAPTIONS[None])
     total = None
     for chosen in combinations_with_replacement(range(len(CAPTIONS)), samples):
         orders = factorial(samples) / prod(factorial(chosen.count(i)) for i in set(chosen))
         weight = orders * probability[list(chosen)].prod()
-        tokens = torch.cat([CAPTIONS[list(chosen)], greedy])
-        monkeypatch.setattr(base, "rollout", lambda *_, tokens=tokens: Captions(tokens, torch.zeros(len(tokens))))
+        say(monkeypatch, torch.cat([CAPTIONS[list(chosen)], greedy]))
         loss, _ = objective(captioner, batch)
         part = -weight * gradient(captioner, loss)
         total = part if total is None else total + part
@@ -84,20 +92,6 @@ def test_printed_sle_is_equation_8_with_its_exploration_shrunk(captioner, sample
     assert_close(actual, expected)
 
 
-def test_dropout_masks_are_shared_by_sampling_and_scoring(monkeypatch):
-    captioner = tiny_captioner(words=1, seed=3)
-    captioner.dropout = 0.5
-    captioner.train()
-    torch.manual_seed(0)
-    drawn, original = [], base.rollout
-    monkeypatch.setattr(base, "rollout", lambda *a: drawn.append(original(*a)) or drawn[-1])
-    batch = base.Batch(FEATURES[None].repeat(8, 1), np.zeros(8, dtype=np.int64), CAPTIONS[None])
-    samples = base.draw_with_greedy(captioner, batch, CONTEXT, 4)
-    scored, _ = base.sequence_log_prob(captioner, samples)
-    expected = drawn[0].log_prob.view(8, 5)[:, :-1]
-    torch.testing.assert_close(scored.detach(), expected, atol=1e-5, rtol=1e-5)
-
-
 # --- What a baseline or a scale changes is the gradient of a draw, not its expectation: two images, three samples of
 # each and a greedy caption, and the loss as the papers print it.
 SAMPLED = torch.tensor(
@@ -138,7 +132,7 @@ def words(caption: Tensor) -> list[int]:
 def assert_loss(objective, two_images, expected: Tensor, monkeypatch):
     """The loss of the fixed draw and its gradient."""
     captioner, batch, _ = two_images
-    monkeypatch.setattr(base, "rollout", lambda *_: Captions(SAMPLED.flatten(0, 1), torch.zeros(8)))
+    say(monkeypatch, SAMPLED.flatten(0, 1))
     loss, _ = objective(captioner, batch)
     torch.testing.assert_close(loss, expected, atol=1e-6, rtol=1e-5)
     assert_close(gradient(captioner, loss), gradient(captioner, expected))
@@ -204,25 +198,17 @@ def test_cross_entropys_loss_is_the_mean_over_tokens(two_images):
     assert_close(gradient(captioner, loss), gradient(captioner, expected))
 
 
-def test_samples_come_with_their_own_rewards_and_the_greedy_captions(two_images, monkeypatch):
+def test_samples_come_with_their_own_rewards_and_the_greedy_captions(two_images):
     captioner, batch, context = two_images
     torch.manual_seed(0)
-    samples = base.draw_with_greedy(captioner, batch, context, 20)
+    samples = base.draw_with_greedy(captioner, captioner.encode(batch.features), batch, context, 20)
     drawn = samples.tokens.view(2, 20, -1)
     assert len(set(map(tuple, drawn[0].tolist()))) > 5
     greedy = decoding.greedy(captioner, captioner.encode(batch.features), 6).tokens.numpy()
     for i in range(2):
         expected = OF_BOTH.score(drawn[i].numpy(), np.full(20, i))
         torch.testing.assert_close(samples.reward[i], torch.from_numpy(expected).float())
+        assert words(samples.greedy[i]) == words(torch.from_numpy(greedy[i]))
         assert samples.baseline[i].item() == pytest.approx(OF_BOTH.score(greedy[[i]], np.array([i]))[0], rel=1e-5)
     assert (samples.reward[0] != samples.reward[1]).any()
     assert samples.baseline.min() > 0.5
-    # Samples alone are the same, without a greedy caption.
-    rows, rollout = [], decoding.rollout
-    monkeypatch.setattr(base, "rollout", lambda *given: rows.append(given[3]) or rollout(*given))
-    alone = base.draw(captioner, batch, context, 20)
-    assert rows[0].tolist() == [False] * 40
-    for i in range(2):
-        expected = OF_BOTH.score(alone.tokens.view(2, 20, -1)[i].numpy(), np.full(20, i))
-        torch.testing.assert_close(alone.reward[i], torch.from_numpy(expected).float())
-    assert base.sequence_log_prob(captioner, alone)[0].shape == (2, 20)

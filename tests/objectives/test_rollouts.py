@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from enumeration import CHANNELS, Cider, all_captions, assert_close, gradient, log_probs, make_context
+from enumeration import CHANNELS, Cider, all_captions, assert_close, gradient, log_probs, make_context, say
 
 from seqcap.data.vocabulary import EOS, PAD
-from seqcap.models import decoding
 from seqcap.objectives import base, mixer, rollout_policy_gradient
 
 LENGTH = 3
@@ -43,8 +42,7 @@ def test_expected_gradient_is_that_of_the_first_states_value(captioner, baseline
         arbitrary(objective)
     for caption, probability in zip(CAPTIONS, p, strict=True):
         values = torch.stack([exact(caption[:end]) for end in range(1, int((caption != PAD).sum()) + 1)])
-        drawn = decoding.Captions(caption[None], torch.zeros(1))
-        monkeypatch.setattr(rollout_policy_gradient, "rollout", lambda *_, drawn=drawn: drawn)
+        say(monkeypatch, caption[None])
         monkeypatch.setattr(objective, "action_values", lambda *_, values=values: (values, 0.0))
         loss, _ = objective(captioner, batch())
         total = total - probability * gradient(captioner, loss)
@@ -144,7 +142,7 @@ def test_the_losses_of_policy_and_baseline_are_those_of_algorithm_1(captioner, m
     paths = [[4, 3, EOS], [EOS], [3, EOS], [3, 4, 4]]
     data = several([0, 1], torch.zeros(2, 1, 3, dtype=torch.long))
     padded = torch.tensor([path + [PAD] * (3 - len(path)) for path in paths])
-    monkeypatch.setattr(rollout_policy_gradient, "rollout", lambda *_: decoding.Captions(padded, torch.zeros(4)))
+    say(monkeypatch, padded)
     monkeypatch.setattr(rollout_policy_gradient, "complete", continued)
     policy, fit = torch.zeros(()), torch.zeros(())
     for row, path in enumerate(paths):
@@ -170,8 +168,7 @@ def test_mixers_losses_are_those_of_the_paper(captioner, prefix, monkeypatch):
     images = [0, 1, 1]
     data = several(images, torch.tensor([[row + [PAD] * (3 - len(row))] for row in references]))
     found = torch.tensor([row + [PAD] * (3 - len(row)) for row in drawn])
-    monkeypatch.setattr(mixer, "rollout", lambda *_: decoding.Captions(found, torch.zeros(3)))
-    monkeypatch.setattr(mixer, "complete", lambda captioner, memory, captions, rows, *_: found[rows])
+    say(monkeypatch, found, begin=prefix)
     policy, fit = torch.zeros(()), torch.zeros(())
     for row, caption in enumerate(drawn):
         log_p, hidden = along(captioner, data.features[row], caption)
@@ -188,17 +185,17 @@ def test_mixer_continues_any_reference_that_is_there(captioner, monkeypatch):
     objective = mixer.Model(mixer.Config(), CONTEXT)
     monkeypatch.setattr(objective, "schedule", lambda step: (1, 0.5))
     captions = torch.tensor([[PAD, PAD], [4, EOS], [PAD, PAD], [3, EOS]]).expand(60, -1, -1)
-    chosen = []
+    chosen, original = [], mixer.record
 
-    def complete(captioner, memory, captions, rows, *_):
-        chosen.extend(map(tuple, captions.tolist()))
-        return torch.nn.functional.pad(captions[rows], (0, 1))
+    def record(captioner, memory, max_length, greedy, prefix):
+        chosen.extend(prefix[:, 0].tolist())
+        return original(captioner, memory, max_length, greedy, prefix)
 
-    monkeypatch.setattr(mixer, "complete", complete)
+    monkeypatch.setattr(mixer, "record", record)
     torch.manual_seed(0)
     objective(captioner, several([0] * 60, captions))
-    assert 15 < chosen.count((4, EOS)) < 45
-    assert chosen.count((4, EOS)) + chosen.count((3, EOS)) == 60
+    assert 15 < chosen.count(4) < 45
+    assert chosen.count(4) + chosen.count(3) == 60
 
 
 @pytest.mark.parametrize("module", [mixer, rollout_policy_gradient])

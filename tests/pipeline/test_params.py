@@ -1,12 +1,15 @@
 """The parameter files: what is read from them, and the one line that a wrong one gets."""
 
+from pathlib import Path
+
 import pytest
+from dvc.utils.serialize import modify_yaml
 from parameter_files import FILES, ROOT, ParameterFiles
 from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
 from seqcap.pipeline.overlay import overlay
-from seqcap.pipeline.params import read_params
+from seqcap.pipeline.params import parameter_files, read_params
 
 SMOOTHING, SLE, PSST = (f"papers/{name}/runs.yaml" for name in ("smoothing", "sle", "psst"))
 PAPER = "scales/paper.yaml"
@@ -122,6 +125,20 @@ def test_a_run_like_one_with_a_sweep_may_have_other_values_or_none(files):
     runs = files.read().runs
     assert runs["more_w13"].settings == runs["luo_w34"].settings | {"weight": 1.3}
     assert not [name for name in runs if name.startswith("none")]
+
+
+# --- Style
+
+
+@pytest.mark.parametrize("path", [*parameter_files(ROOT), Path(PAPER)], ids=str)
+def test_parameters_are_stored_as_dvc_writes_them(tmp_path, path):
+    """So that `dvc exp run -S` changes one line. To store a file so, call `modify_yaml` with its path as below."""
+    copy = tmp_path / path.name
+    committed = (ROOT / path).read_text(encoding="utf-8")
+    copy.write_text(committed, encoding="utf-8")
+    with modify_yaml(copy):
+        pass
+    assert copy.read_text(encoding="utf-8") == committed
 
 
 # --- scale

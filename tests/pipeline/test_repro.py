@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from dvc.lock import LockError
+from dvc.repo import Repo
 from small_checkout import STAGES, finish, run, small_checkout, start, wait_until
 
 from seqcap.errors import InputError
@@ -22,6 +24,20 @@ SECTION = "papers/sle/dvc.yaml:section-sle"
 @pytest.fixture
 def checkout(tmp_path):
     return small_checkout(tmp_path / "checkout")
+
+
+@pytest.fixture(scope="module")
+def has_run(tmp_path_factory):
+    """A checkout whose graph has run."""
+    folder = small_checkout(tmp_path_factory.mktemp("run") / "checkout")
+    status, output = run(folder, "seqcap", "repro")
+    assert status == 0, output
+    return folder
+
+
+@pytest.fixture
+def finished(has_run, tmp_path):
+    return shutil.copytree(has_run, tmp_path / "checkout")
 
 
 def begun(checkout):
@@ -69,25 +85,37 @@ def test_it_runs_what_is_out_of_date_and_nothing_else(checkout):
     assert json.loads((checkout / "artifacts/machine.json").read_text())["device"] == "cpu"
 
 
-def test_what_is_out_of_date_is_the_same_from_everywhere(checkout, tmp_path, monkeypatch):
-    graph = repro.stage_graph(checkout)
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
-    (checkout / "artifacts/work/all.json").write_text("changed\n")
-    for folder in (checkout, tmp_path, checkout / "papers"):
+def test_one_paper_is_reported_before_the_others_have_run(checkout):
+    """DVC runs no stage without all that it reads."""
+    graph = checkout / "dvc.yaml"
+    graph.write_text(graph.read_text().replace("[reports/sle]", "[reports/sle, reports/spider]"))
+    status, output = run(checkout, "seqcap", "repro", "--papers", "sle")
+    assert (status, output.splitlines()[-1]) == (
+        0,
+        "the report is made without reports/spider: nothing of these has run",
+    )
+    assert (checkout / "reports/report.md").read_text() == "published\n"
+    (checkout / "reports/spider").mkdir()
+    status, output = run(checkout, "seqcap", "repro", "--papers", "sle")
+    assert (status, output.count("Running stage")) == (0, 1)
+    assert (checkout / "reports/report.md").read_text() == (checkout / "params.yaml").read_text()
+
+
+def test_what_is_out_of_date_is_the_same_from_everywhere(finished, tmp_path, monkeypatch):
+    graph = repro.stage_graph(finished)
+    (finished / "artifacts/work/all.json").write_text("changed\n")
+    for folder in (finished, tmp_path, finished / "papers"):
         monkeypatch.chdir(folder)
         expected = {"work": set(), SECTION: {"work"}, "report": {SECTION}}
-        assert repro.unfinished(checkout, graph) == expected
+        assert repro.unfinished(finished, graph) == expected
 
 
-def test_a_graph_that_is_not_the_one_that_was_checked_is_one_line(checkout):
+def test_a_graph_that_is_not_the_one_that_was_checked_is_one_line(finished):
     """DVC would run what somebody has written there, or leave out what somebody has removed."""
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
-    path = checkout / "papers/sle/dvc.yaml"
+    path = finished / "papers/sle/dvc.yaml"
     path.write_text(f"{path.read_text()}# Mine.\n")
     expected = "does not fit the parameters; renew it with `seqcap graph`, then run again"
-    assert run(checkout, "seqcap", "repro") == (2, f"error: papers/sle/dvc.yaml: {expected}\n")
+    assert run(finished, "seqcap", "repro") == (2, f"error: papers/sle/dvc.yaml: {expected}\n")
 
 
 def test_a_stage_that_fails_is_one_line_more_and_what_is_done_stays_done(checkout):
@@ -98,6 +126,13 @@ def test_a_stage_that_fails_is_one_line_more_and_what_is_done_stays_done(checkou
     assert output.endswith("error: dvc.yaml: stage work failed with status 255; see above\n")
     assert "Traceback" not in output
     assert (checkout / "configs/all.json").exists()
+
+
+def test_artifacts_behind_a_link_are_refused_at_the_start(checkout, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (checkout / "artifacts").symlink_to(tmp_path / "disk")
+    with pytest.raises(InputError, match="artifacts: is a link, beyond which DVC keeps nothing; mount the other disk"):
+        repro.check_checkout(checkout)
 
 
 @pytest.mark.parametrize("place", ["below", "no-git", "no-dvc"])
@@ -161,6 +196,48 @@ def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
     assert run(checkout, "seqcap", "repro") == (0, f"{STAGES} of {STAGES} stages are up to date\n")
 
 
+def test_a_stage_of_another_dvc_is_waited_for(checkout):
+    """DVC itself would fail, and advise to delete its lock."""
+    assert run(checkout, "dvc", "repro", "configure")[0] == 0
+    other = began(checkout, "dvc", "repro", "work")
+    work = ("seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item", "work")
+    assert run(checkout, *work) == (records.BUSY, "")
+    go_on(checkout)
+    assert finish(other)[0] == 0
+    assert run(checkout, *work)[0] == 0
+
+
+def test_a_stage_is_tried_again_once_the_other_dvc_has_ended(checkout, monkeypatch):
+    """And so is the question what is out of date."""
+    monkeypatch.chdir(checkout)
+    statuses, waits = [records.BUSY, 0], []
+    monkeypatch.setattr(repro, "wait_for_dvc", waits.append)
+    monkeypatch.setattr(repro, "run_python", lambda *_: statuses.pop(0))
+    monkeypatch.setattr(repro, "unfinished", lambda *_: {"work": set()})
+    monkeypatch.setattr(repro, "check_unchanged", lambda *_: None)
+    (checkout / ".dvc/tmp").mkdir()
+    repro.repro(Path(), 1)
+    assert (statuses, len(waits)) == ([], 2)
+    answers = [LockError("is busy"), {"work": []}]
+
+    def status(repo):
+        answer = answers.pop(0)
+        if isinstance(answer, LockError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(Repo, "status", status)
+    assert repro.changed_stages(Path()) == {"work"}
+    assert len(waits) == 3
+
+
+@pytest.mark.parametrize("call", [wait_for_dvc, repro.stage_graph])
+def test_a_folder_that_dvc_cannot_write_in_is_one_line(checkout, call):
+    (checkout / ".dvc/tmp").touch()
+    with pytest.raises(InputError, match=r"\.dvc/tmp.*: cannot be (written|used by DVC) \("):
+        call(checkout)
+
+
 # DVC's lock of paths
 
 
@@ -187,11 +264,9 @@ def small_disk(tmp_path):
 
 
 @pytest.mark.parametrize("left", [0, 1, 2, 4] if os.environ.get("SEQCAP_FULL") else [1])
-def test_a_disk_that_fills_up_costs_nothing(small_disk, left):
+def test_a_disk_that_fills_up_costs_nothing(has_run, small_disk, left):
     """So many blocks are left when the second run starts: it fails here or there, and the third one goes on."""
-    checkout = small_checkout(small_disk / "checkout")
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
+    checkout = shutil.copytree(has_run, small_disk / "checkout")
     (checkout / "params.yaml").write_text((checkout / "params.yaml").read_text().replace("seed: 1", "seed: 2"))
     filler = small_disk / "filler"
     filler.write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096 * left))
@@ -236,32 +311,47 @@ def test_records_that_were_cut_off_are_put_back(tmp_path, capsys, share, path):
     assert "last" in records.read_text()
 
 
-def test_records_in_a_merge_are_left_to_their_user(tmp_path, capsys):
+GENERATIONS = [f"schema: '2.0'\nstages:\n  a:\n    cmd: python {number}\n" for number in range(3)]
+MERGED = "schema: '2.0'\nstages:\n<<<<<<< ours\n  a: {cmd: x}\n=======\n  a: {cmd: y}\n>>>>>>> theirs\n"
+
+
+@pytest.mark.parametrize("damaged", [MERGED, GENERATIONS[2] + "  b:\n    deps\n    - path: c\n"])
+def test_records_that_somebody_has_changed_are_left_and_not_kept(tmp_path, capsys, damaged):
     records = tmp_path / "dvc.lock"
     (tmp_path / ".dvc/tmp").mkdir(parents=True)
-    records.write_text("schema: '2.0'\n")
-    keep_records(tmp_path, [LOCK])
-    conflict = "schema: '2.0'\nstages:\n<<<<<<< ours\n  a: {cmd: x}\n=======\n  a: {cmd: y}\n>>>>>>> theirs\n"
-    records.write_text(conflict)
-    keep_records(tmp_path, [LOCK])
-    assert (records.read_text(), capsys.readouterr().err) == (conflict, "")
+    for content in (*GENERATIONS, damaged):
+        records.write_text(content)
+        keep_records(tmp_path, [LOCK])
+    assert (records.read_text(), capsys.readouterr().err) == (damaged, "")
+    # So a good copy is put back when it is wanted; if that is damaged, too, the one before.
+    for expected in (2, 1):
+        cut(records, 0.5)
+        keep_records(tmp_path, [LOCK])
+        assert records.read_text() == GENERATIONS[expected]
+        (tmp_path / ".dvc/tmp/seqcap-records/dvc.lock").write_text("schema: 'x'\n")
 
 
-def test_a_run_after_a_kill_in_dvc_goes_on(checkout):
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
+def test_a_run_after_a_kill_in_dvc_goes_on(finished):
     # Without a copy, what is in DVC's cache is taken from there: the work is not done again.
-    (checkout / ".dvc/tmp/seqcap-records/dvc.lock").unlink()
-    of_paper = cut(checkout / "papers/sle/dvc.lock", 0.6)
-    before = cut(checkout / "dvc.lock", 0.6)
-    status, output = run(checkout, "seqcap", "repro")
+    shutil.rmtree(finished / ".dvc/tmp/seqcap-records")
+    before = cut(finished / "dvc.lock", 0.6)
+    status, output = run(finished, "seqcap", "repro")
     assert status == 0, output
     assert output.startswith("dvc.lock: was cut off, as by a kill or a full disk; deleted\n")
-    assert begun(checkout) == 1
-    assert (checkout / "dvc.lock").read_bytes() == before
-    # A copy is put back.
-    assert "papers/sle/dvc.lock: was cut off, as by a kill or a full disk; put back as it was\n" in output
-    assert (checkout / "papers/sle/dvc.lock").read_bytes() == of_paper
+    assert begun(finished) == 1
+    assert (finished / "dvc.lock").read_bytes() == before
+    # But nothing damaged is: that is made anew.
+    shutil.rmtree(finished / "artifacts/work")
+    whole = (finished / "configs/all.json").read_bytes()
+    (kept,) = (path for path in (finished / ".dvc/cache/files").glob("*/*/*") if path.read_bytes() == whole)
+    kept.chmod(0o644)
+    kept.write_bytes(whole.replace(b"seed: 1", b"seed: 3"))
+    kept.chmod(0o444)
+    status, output = run(finished, "seqcap", "repro")
+    assert status == 0, output
+    assert f"/{kept.parent.name}/{kept.name}: was damaged; deleted, so that it is made anew\n" in output
+    assert begun(finished) == 2
+    assert kept.read_bytes() == (finished / "artifacts/work/all.json").read_bytes() == whole
 
 
 @pytest.mark.parametrize("holder", ["dead", "zombie", "another"])

@@ -118,7 +118,7 @@ def test_counts_of_items_are_found_by_the_metrics_that_share_them():
         assert sample.statistics.shape == (2, 1, 10)
         # The stored value of the corpus; that of the counts is .5.
         assert sample.by_seed.tolist() == pytest.approx([0.5 + order / 100])
-        assert sample.resampled.std() == pytest.approx(0.25 / 2**0.5, rel=0.03)
+        assert sample.resampled.std() == pytest.approx(0.25 / 2**0.5, rel=0.05)
     for metric in ("BLEU4", "BLEU4 c40"):
         assert made.sample("sll", "beam", metric, "best") is None
     assert made.per_item("sll", "beam", "BLEU4 c5", "best") is None

@@ -6,6 +6,7 @@ import pytest
 
 from seqcap.files import json_file, parquet, schemas
 from seqcap.report import provenance
+from seqcap.system import scratch
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,22 @@ def test_a_paper_has_its_data_seeds_and_minutes(sle):
     assert found["minutes_of_training"] == pytest.approx(len(first.seeds) * first.epochs / 2)
     assert found["scale"] == run.config.scale
     assert found["experiment"] is None
+    # In a folder without a graph.
+    assert found["minutes_of_everything"] is None
+
+
+def test_all_stages_before_a_page_are_counted(tmp_path, monkeypatch):
+    """Those that papers share, and its own; a stage reads an output, a part of one, or a folder that holds some."""
+    monkeypatch.chdir(tmp_path)
+    shared = {"data-image": [[], ["artifacts/image/data"]], "data-de_en": [[], ["artifacts/de_en/data"]]}
+    shared |= {"features-image": [["artifacts/image/data/images"], [{"artifacts/image/features": {"cache": False}}]]}
+    own = {"train-a": [["artifacts/image"], ["artifacts/own/train/a"]], "section-own": [["artifacts/own/train"], ["r"]]}
+    for path, stages in (("dvc.yaml", shared), ("papers/own/dvc.yaml", own)):
+        content = {name: {"deps": reads, "outs": writes} for name, (reads, writes) in stages.items()}
+        json_file.write_json(path, {"stages": content})
+    assert provenance.before("own") == ["data@image", "features@image", "train@a"]
+    with scratch.alone("train@a"), scratch.alone("data@de_en"):
+        pass
+    found = provenance._everything("own")
+    assert 0 <= found["minutes_of_everything"] < 1
+    assert found["not_timed"] == ["data@image", "features@image"]

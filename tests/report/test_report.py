@@ -7,15 +7,19 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from invented_evidence import evidence
 from invented_runs import write_report_config
 
 from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
 from seqcap.files import json_file
 from seqcap.report import report, verdicts
+from seqcap.report.evidence import Evidence
 from seqcap.report.results import VERSION, Results
+from seqcap.report.verdicts import judge
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Runs a script, and then tells which packages it has imported that take long.
@@ -73,25 +77,37 @@ def written(page: str = "report.md") -> str:
     return Path("reports", page).read_text(encoding="utf-8")
 
 
-def recorded(paper: str, **changes: str) -> dict[str, str]:
-    """A line of claims.csv."""
+HOLDS, REVERSED, UNSURE = {"difference": 1.5}, {"difference": -1.5}, {"difference": 0.1, "scatter": 1.0}
+
+
+def recorded(paper: str, **changes: Any) -> dict[str, Any]:
+    """A comparison as a paper's results have it."""
+    words = {"paper": paper, "what": "CIDEr of 5 samples", "decoder": "sample", "printed": (12.2, 10)}
+    return evidence(**(HOLDS | words | {"printed_decimals": 1} | changes)).model_dump(mode="json")
+
+
+def line(record: dict[str, Any]) -> str:
+    """What the first page has of a comparison."""
+    return judge([Evidence.model_validate(record)])[0].first.span
+
+
+def of_version_1(paper: str, verdict: str) -> dict[str, str]:
     words = {"paper": paper, "claim": "C1", "kind": "primary", "sentence": "a beats b", "what": "CIDEr of 5 samples"}
-    words |= {"metric": "CIDEr", "decoder": "sample", "left": "a", "right": "b", "paper_difference": "2.2"}
-    numbers = {"difference": "1.50", "low": "-0.20", "high": "3.10", "verdict": verdicts.UNSURE}
-    return dict.fromkeys(verdicts.COLUMNS, "") | words | numbers | changes
+    words |= {"metric": "CIDEr", "decoder": "sample", "left": "a", "right": "b", "base": "", "paper_difference": "2.2"}
+    numbers = {"difference": "1.50", "low": "-0.20", "high": "3.10", "seeds": "3/3", "items": "2000"}
+    return words | numbers | {"verdict": verdict, "p_value": "0.1000", "detectable": "", "reason": ""}
 
 
 def invented_results(
     paper: str,
     dataset: str = "scenes",
-    verdict: str = verdicts.HOLDS,
     explained: str = "",
     version: int = VERSION,
     folder: str = "reports",
-    records: Sequence[dict[str, str]] = (),
+    records: Sequence[dict[str, Any]] = (),
     **origin: object,
 ) -> None:
-    """A paper's page and its results of one claim, with these records or one of this verdict."""
+    """A paper's page and its results of one claim, with these records or one that holds."""
     claim = {"id": "C1", "sentence": "a beats b", "why": "", "explained": explained, "control": False}
     said = {
         "version": version,
@@ -102,7 +118,7 @@ def invented_results(
         "levels": [] if dataset == "coco" else [dataset],
         "finding": {"sentence": "A is best.", "claim": "C1", "control": ""},
         "remarks": [],
-        "claims": [claim | {"records": list(records) or [recorded(paper, verdict=verdict)]}],
+        "claims": [claim | {"records": list(records) or [recorded(paper)]}],
     }
     data = {"task": "image", "name": dataset, "kind": "images", "sizes": {"val": 30, "train": 1200}, "seeds": [1, 2]}
     provenance = {
@@ -119,6 +135,7 @@ def invented_results(
         "minutes": {},
         "minutes_of_training": 10.04,
         "minutes_of_everything": None,
+        "not_timed": [],
     }
     curves = f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n"
     place = Path(folder, paper)
@@ -134,15 +151,17 @@ def test_papers_are_put_together(here: Path):
     text = written()
     assert text.startswith("# seqcap: 2 captioning papers, reproduced\n\nNumbers of ours were")
     assert "**Of 2 claims, 2 hold**." in text
-    row = "| A is best. ([C1](b/report.md#c1)) | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, 3.10] | **holds** |"
+    holds = "holds (smaller)"
+    ours = line(recorded("b")).replace("[+", "[").replace(", +", ", ")
+    row = f"| A is best. ([C1](b/report.md#c1)) | CIDEr of 5 samples | +2.2 | {ours} | **{holds}** |"
     assert f"| [B](b/report.md) {row}" in text
-    assert "| [C1](a/report.md#c1) | a beats b | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, 3.10] | holds |" in text
+    assert f"| [C1](a/report.md#c1) | a beats b | CIDEr of 5 samples | +2.2 | {ours} | {holds} |" in text
     assert text.count("Levels on scenes and on COCO cannot be compared") == 1
     assert text.count("A claim is one sentence of a paper.") == 1
     with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == [*verdicts.COLUMNS, "rule"]
-    assert [row["paper"] for row in rows] == ["b", "a"]
+    assert [(row["paper"], row["verdict"], row["size"]) for row in rows] == [(of, "holds", "smaller") for of in "ba"]
     numbers = {"cider": 80.1, "hold": 1, "fail": 0, "undecided": 0}
     assert json_file.read_json("reports/metrics.json") == {"a": numbers, "b": numbers}
     assert Path("reports/curves.csv").read_text(encoding="utf-8").splitlines() == [
@@ -153,42 +172,84 @@ def test_papers_are_put_together(here: Path):
 
 
 def test_claims_stand_beside_those_on_other_data(here: Path):
-    """The same claim has other numbers of captions there, and perhaps other words; and may be a detail of another."""
-    for paper in ("a", "b"):
+    """The same claim has other numbers of captions there, and perhaps other words; and may be a detail of another. What
+    both decide is counted."""
+    for paper in ("a", "b", "c", "d"):
         invented_results(paper)
-    same = recorded("a", sentence="in other words", what="CIDEr of 3 samples", difference="-0.40", seeds="1/2")
-    detail = recorded("a", kind="detail", difference="-9", verdict="")
-    other = recorded("b", difference="", low="", high="", verdict=verdicts.NOT_RUN)
-    invented_results("a", folder="reports/photos", records=[recorded("a", left="c"), detail, same])
-    invented_results("b", folder="reports/photos", records=[other])
-    write_report_config("a", "b", Photos="reports/photos", Gone="reports/gone")
+    same = recorded("a", sentence="in other words", what="CIDEr of 3 samples", claim="C2", **REVERSED)
+    detail = recorded("a", level="detail", difference=-9)
+    invented_results("a", folder="reports/photos", records=[recorded("a", left="c"), detail])
+    other = json_file.read_json("reports/photos/a/results/claims.json")
+    other["claims"].append(other["claims"][0] | {"id": "C2", "records": [same]})
+    json_file.write_json("reports/photos/a/results/claims.json", other)
+    gone = recorded("b", sides=(), covariance=(), absent=True)
+    invented_results("b", folder="reports/photos", records=[gone])
+    invented_results("c", folder="reports/photos", records=[recorded("c", right="another")])
+    invented_results("d", folder="reports/photos", records=[recorded("d", **UNSURE)])
+    write_report_config("a", "b", "c", "d", Photos="reports/photos", Gone="reports/gone")
     page = written()
-    ours, there = "+1.50 [-0.20, 3.10]", "-0.40 [-0.20, 3.10] n.s."
-    assert f"| a beats b | CIDEr of 5 samples | +2.2 | {ours} | {there} | holds |" in page
+    assert re.search(
+        r"\| a beats b \| CIDEr of 5 samples \| \+2.2 \| \+1.50 \[.*\] \| -1.50 \[.*\] reversed \| holds", page
+    )
     # Nothing of this paper was run there.
-    assert f"| [C1](b/report.md#c1) | a beats b | CIDEr of 5 samples | +2.2 | {ours} | holds |" in page
-    assert "- Holds on scenes, not significant on Photos: A C1." in page
+    assert re.search(r"\[C1\]\(b/report.md#c1\) \| a beats b \| CIDEr of 5 samples \| \+2.2 \| [^|]* \| holds", page)
+    assert re.search(r"\[C1\]\(d/report.md#c1\) .* cannot tell \(could have found .*\) \| holds", page)
+    assert "- Photos (3 training seeds, 1,000 test items): 0 of 1 claims that both decide have one verdict." in page
+    assert "- Holds on scenes, reversed on Photos: A C1." in page
     assert "Gone is left out: `reports/gone` has no paper's results." in page
     assert "| [A on Photos](photos/a/report.md) |" in page
+
+
+def test_a_claim_that_another_comparison_decides_is_not_joined(here: Path):
+    for paper in ("a", "b"):
+        invented_results(paper)
+        right = {"a": "another", "b": "b"}[paper]
+        invented_results(paper, folder="reports/photos", records=[recorded(paper, right=right)])
+    invented_results("a", records=[recorded("a"), recorded("a", claim="C1", level="detail", metric="BLEU4")])
+    write_report_config("a", "b", Photos="reports/photos")
+    page = written()
+    assert "1 of 1 claims that both decide have one verdict." in page
+    assert "another comparison" not in page
+    claim = json_file.read_json("reports/a/results/claims.json")
+    claim["claims"].append(claim["claims"][0] | {"id": "C2", "records": [recorded("a", claim="C2", metric="METEOR")]})
+    json_file.write_json("reports/a/results/claims.json", claim)
+    there = json_file.read_json("reports/photos/a/results/claims.json")
+    there["claims"].append(there["claims"][0] | {"id": "C2", "records": [recorded("a", claim="C2", metric="METEOR")]})
+    json_file.write_json("reports/photos/a/results/claims.json", there)
+    assert re.search(r"\[C1\]\(a/report.md#c1\) .*\| another comparison \| holds", written())
+
+
+def test_several_comparisons_decide_a_claim_together(here: Path):
+    invented_results("a", records=[recorded("a"), recorded("a", right="c", **UNSURE)])
+    write_report_config("a")
+    page = written()
+    assert "**Of 1 claim, 1 cannot be told**." in page
+    assert "- Cannot tell" not in page
+    with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["verdict"] for row in csv.DictReader(file)] == ["holds", "cannot tell"]
 
 
 def test_results_of_an_older_version_keep_their_words_and_are_not_counted(here: Path):
     """Their files do not hold what today's rule needs: `rule of <commit>` stands beside them."""
     invented_results("a")
-    invented_results("b", verdict=verdicts.FAILS, version=VERSION - 1)
-    invented_results("a", folder="reports/photos", verdict=verdicts.FAILS, version=VERSION - 1)
+    for paper, folder in (("b", "reports"), ("a", "reports/photos")):
+        old = [of_version_1(paper, "does not hold")]
+        invented_results(paper, folder=folder, records=old, version=VERSION - 1)
     write_report_config("a", "b", Photos="reports/photos")
     page = written()
     assert "**Of 1 claim, 1 holds**." in page
     assert "\nNot counted: B. Their verdicts are by an older rule" in page
-    assert "| **does not hold** (rule of `0123456`) |" in page
+    assert "| +1.50 [-0.20, 3.10] |  | **does not hold** (rule of `0123456`) |" in page
     assert "**[B](b/report.md)** on scenes; verdicts by the rule of `0123456`, not counted." in page
     assert "| Photos (rule of `0123456`) | verdict |" in page
     assert "have one verdict" not in page
-    assert "- B (rule of `0123456`) [C1](b/report.md#c1), a beats b." in page
     assert json_file.read_json("reports/metrics.json")["b"] == {"cider": 80.1}
     with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["rule"] for row in csv.DictReader(file)] == ["", "0123456"]
+        rows = list(csv.DictReader(file))
+    assert [row["rule"] for row in rows] == ["", "0123456"]
+    assert [rows[1][column] for column in ("level", "printed", "p", "seeds", "verdict")] == [
+        *("primary", "2.2", "0.1000", "3", "does not hold")
+    ]
     invented_results("b", version=VERSION + 1)
     with pytest.raises(
         InputError, match=r"reports/b/results/claims\.json: has version 3, and this code knows 2; update"
@@ -197,13 +258,13 @@ def test_results_of_an_older_version_keep_their_words_and_are_not_counted(here: 
 
 
 def test_what_did_not_reproduce_is_explained_or_not(here: Path):
-    invented_results("a", verdict=verdicts.FAILS, explained="It is too small.")
-    invented_results("b", verdict=verdicts.FAILS)
-    invented_results("c", verdict=verdicts.ONE_SEED)
+    invented_results("a", records=[recorded("a", **REVERSED)], explained="It is too small.")
+    invented_results("b", records=[recorded("b", **REVERSED)])
+    invented_results("c", records=[recorded("c", seeds=2)])
     write_report_config("a", "b", "c")
     page = written()
     assert "- A [C1](a/report.md#c1), a beats b. It is too small.\n" in page
-    assert "a beats b. No reason was found.\n- One seed: C C1.\n" in page
+    assert "a beats b. No reason was found.\n- Too few seeds: C C1.\n" in page
     write_report_config("a", "b", "c", proves=False)
     page = written()
     assert page.startswith("# seqcap: a trial of a few training steps, whose numbers prove nothing\n")
@@ -224,15 +285,14 @@ def test_where_each_paper_comes_from(here: Path):
     gone = "multi30k, sentences (`de_en`) | not recorded | not recorded"
     assert f"\n| [B](b/report.md) | {gone} |{' not recorded |' * 6}\n|  | {gone} |{'  |' * 6}\n" in page
     assert "commits.**" not in page
-    invented_results(
-        "b", commit="ba9876543210", experiment="experiments/e.yaml", changed=["src/a", "src/b", "papers/c", "papers/d"]
-    )
+    changed = ["src/a", "src/b", "papers/c", "papers/d"]
+    invented_results("a", minutes_of_everything=61.26, not_timed=["encoder@image", "pretrain@lstm"])
+    invented_results("b", commit="ba9876543210", experiment="experiments/e.yaml", changed=changed)
     page = written()
+    assert "| 10.0 | 61.3, without 2 stages that did not run there |" in page
     assert "**Results come from 2 commits.**" in page
-    assert (
-        "| `ba9876543210`, with experiments/e.yaml, with uncommitted changes in src/a, src/b, papers/c and 1 more |"
-        in page
-    )
+    changes = "with experiments/e.yaml, with uncommitted changes in src/a, src/b, papers/c and 1 more"
+    assert f"| `ba9876543210`, {changes} |" in page
 
 
 def test_the_report_of_a_publication_has_no_commands_of_this_checkout(here: Path):
@@ -259,12 +319,6 @@ def test_what_the_features_hold_is_shown_where_it_was_probed(here: Path):
     assert "| photos |" not in text
     write_report_config("a", pictures=("photos",))
     assert "what they hold" not in written()
-
-
-def test_verdicts_are_counted_in_words():
-    counts = dict.fromkeys(verdicts.COUNTED, 0)
-    assert verdicts.in_words(counts) == "of 0 claims, none has a verdict"
-    assert verdicts.in_words(counts | {verdicts.ONE_SEED: 2}) == "of 2 claims, 2 have one seed"
 
 
 def test_a_paper_without_results_is_named(here: Path):

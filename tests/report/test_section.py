@@ -12,7 +12,7 @@ from seqcap import papers
 from seqcap.files import json_file, parquet, schemas
 from seqcap.pipeline.params import read_params
 from seqcap.report import claims, section, texts
-from seqcap.report.claims_file import ClaimsFile, Measured
+from seqcap.report.claims_file import ClaimsFile, Finding, Measured
 from seqcap.report.comparison import compared, matrix
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import markdown_table
@@ -21,7 +21,7 @@ from seqcap.report.tables import make_table
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def results_of(run: Run) -> list[claims.Result]:
+def judged_of(run: Run) -> list[claims.JudgedClaim]:
     return claims.run_claims(section.all_claims(run), run)
 
 
@@ -83,14 +83,14 @@ def test_the_section_of_loss_smoothing(smoothing):
 
 def test_what_the_report_says_of_a_paper(sle):
     run = sle.read()
-    results = results_of(run)
-    said = section.summary(run, results)
+    judged = judged_of(run)
+    said = section.summary(run, judged)
     generated = ["scenes", "clips"]
     assert (said["label"], said["datasets"], said["levels"]) == ("SLE", generated, generated)
-    assert len(said["claims"]) < len(results)
-    assert sum(len(claim["records"]) for claim in said["claims"]) == len(results)
+    assert len(said["claims"]) == len(judged)
+    assert sum(len(claim["records"]) for claim in said["claims"]) == sum(len(of.results) for of in judged)
     assert said["finding"]["claim"] in [claim["id"] for claim in said["claims"]]
-    assert all(claim["why"] and claim["records"][0]["kind"] == "primary" for claim in said["claims"])
+    assert all(claim["why"] and claim["records"][0]["level"] == "primary" for claim in said["claims"])
 
 
 def test_settings_and_rewards_are_in_what_ran(sle):
@@ -112,37 +112,37 @@ def test_settings_are_in_words():
     assert section._settings(settings) == shown
 
 
-def findings(run: Run, results: list[claims.Result], *remarks: str) -> str:
-    words = section.summary(run, results) | {"finding": None, "remarks": remarks}
-    counts = Counter(result.verdict for result in results)
-    return texts.text("findings", run=run, results=results, said=words, verdicts=counts, controls=Counter())
+def findings(run: Run, judged: list[claims.JudgedClaim], *remarks: str) -> str:
+    words = section.summary(run, judged) | {"finding": None, "remarks": remarks}
+    counts = Counter(of.judged.verdict for of in judged)
+    return texts.text("findings", run=run, judged=judged, said=words, verdicts=counts, controls=Counter())
 
 
 def test_findings_tell_what_was_compared(spider):
     run = spider.read()
-    text = findings(run, results_of(run), "A remark.")
+    text = findings(run, judged_of(run), "A remark.")
     assert "Words of the best beam caption on scenes: " in text
-    assert re.search(r"\], q (<|=) [.0-9]+, the claimed sign in [012]/2 seeds", text)
+    assert re.search(r"\], 2 training seeds(; the paper's difference: [-+.0-9]+)?\.", text)
     assert text.endswith("\n\nA remark.\n")
 
 
 def test_a_finding_says_how_sure_it_is(sle):
-    """What is not significant says what could have been found; one seed and what cannot be tested say so."""
+    """What cannot be told says what could have been found; few seeds and what cannot be tested say so."""
     sle.names = ["sll", "sll_me", "sll_sle_att", "sll_att"]
     run = sle.read()
     same = claims.Claim("C0", "A beats B", "Div1", "sample", "set", "sll", "sll_me", +1)
     lone = replace(same, id="C1", left="sll_sle_att", right="sll_att")
     untested = replace(same, id="C2", untestable="both say the same")
     gone = replace(same, id="C3", left="nobody")
-    results = claims.run_claims([same, lone, untested, gone], run)
-    lines = findings(run, results).splitlines()
-    assert "of 4 claims, 1 is not significant, 1 has one seed, 1 cannot be tested, 1 was not run" in lines[2]
+    lines = findings(run, claims.run_claims([same, lone, untested, gone], run)).splitlines()
+    assert "of 4 claims, 1 cannot be told, 1 has too few seeds, 1 cannot be tested, 1 was not run" in lines[2]
     found = [line for line in lines if line.startswith("- ")]
     assert len(found) == 3
-    assert re.search(r"not significant \(could have found 0\.\d{4}\)\.\*\* .* q = 1\.000, .* in 0/3 seeds\.$", found[0])
-    assert "one seed.**" in found[1]
-    assert found[1].endswith("over test items only.")
-    assert "cannot be tested (both say the same).**" in found[2]
+    assert re.search(r"cannot tell \(could have found 0\.\d{4}\) †\.\*\* .* q \d\.\d+, 3 training seeds\.$", found[0])
+    assert "too few seeds †.**" in found[1]
+    assert found[1].endswith("1 training seed.")
+    assert "cannot be tested †.**" in found[2]
+    assert found[2].endswith(" Both say the same.")
 
 
 def test_photographs_are_compared_with_the_literature(sle):
@@ -170,7 +170,7 @@ def test_no_count_of_captions_is_fixed(paper: str, request: pytest.FixtureReques
     examples = figures.FIGURES["sle_fig4"](run) if paper == "sle" else figures.table2(run)
     words += [text.get_text() for text in examples.texts]
     words += [claim.words(run) + claim.what(run) for claim in section.all_claims(run)]
-    text = "\n".join([*words, *run.paper.find("claims").remarks(run, results_of(run))])
+    text = "\n".join([*words, *run.paper.find("claims").remarks(run, judged_of(run))])
     found = re.findall(r".{30}(?:beam of 5|5 (?:random )?samples|beam's 5|\b[Ff]ive\b).{9}", text)
     assert found == []
     assert "beam of 4" in text
@@ -216,24 +216,23 @@ WANTED = {
 }
 
 
-def said(difference):
-    """What claims.json needs, with claim C2 as the finding."""
-    record = {"difference": difference}
-    claims = [{"id": "C1", "records": [{"difference": "-3"}]}, {"id": "C2", "records": [record, {"difference": "7"}]}]
-    return {"finding": {"sentence": "a", "claim": "C2"}, "claims": claims}
-
-
 def test_a_paper_has_its_finding_and_its_named_numbers(sle):
     sle.names = ["xe", "sll"]
     run = sle.read()
-    numbers = section._metrics(run, said("1.50"), WANTED)
+    stands = claims.Claim("C2", "A beats B", "CIDEr", "beam", "best", "sll", "xe", +1)
+    judged = claims.run_claims(
+        [replace(stands, id="C1"), stands, replace(stands, decoder="greedy", primary=False)], run
+    )
+    file = ClaimsFile(finding=Finding(sentence="a", claim="C2"), metrics=WANTED)
+    numbers = section._metrics(run, judged, file)
     cider = run.scores.by_seed("sll", "beam", "CIDEr")
     assert numbers.pop("cider") == pytest.approx(100 * cider.mean(), abs=0.01)
     assert numbers.pop("div2") == pytest.approx(run.scores.by_seed("sll", "sample", "Div2", "set").mean(), abs=1e-4)
-    assert numbers == {"finding": 1.5}
+    assert numbers == {"finding": pytest.approx(judged[1].judged.first.difference, abs=0.005)}
     # Of what has not run, and of what makes no claims, there are no numbers.
-    assert section._metrics(run, said(""), {}) == {}
-    assert section._metrics(run, {"finding": None, "claims": []}, {}) == {}
+    gone = claims.run_claims([replace(stands, left="nobody")], run)
+    assert section._metrics(run, gone, file.model_copy(update={"metrics": {}})) == {}
+    assert section._metrics(run, [], ClaimsFile()) == {}
 
 
 def test_all_papers_together_have_forty_numbers_at_most():

@@ -138,29 +138,29 @@ def test_markdown_shows_paper_and_ours(sle):
     assert "nan" not in text.lower()
 
 
-def test_rows_stand_with_as_many_seeds_as_most_have(sle):
-    """Five seeds of SLL beside three of the others are the first three; one with attention is marked."""
+def test_rows_stand_with_all_their_seeds(sle):
+    """Five seeds of SLL beside three of the others; one with attention is marked."""
     entry = sle.entry
     sle.entry = lambda name: entry(name).model_copy(update={"seeds": (1, 2, 3, 4, 5)} if name == "sll" else {})
     run = sle.read()
     made = lines(run, "sle_table2").set_index(["row", "column"]).loc[("SLL", "CIDEr")]
-    assert made["n"] == "12 images x 3 seeds"
+    assert made["n"] == "12 images x 5 seeds"
     every = run.scores.by_seed("sll", "beam", "CIDEr") * 100
-    assert len(every) == 5
-    assert float(made["ours"]) == pytest.approx(every[:3].mean(), abs=0.006)
-    assert abs(float(made["ours"]) - every.mean()) > 0.006
+    assert float(made["ours"]) == pytest.approx(every.mean(), abs=0.006)
+    assert abs(float(made["ours"]) - every[:3].mean()) > 0.006
     text = tables.make_table(run, "sle_table2").markdown()
-    assert text.count("Of runs with more than 3 training seeds the first 3 count") == 1
     assert "| SLL-SLE |" in text
-    assert text.count("°: fewer training seeds than other rows") == 1
-    assert "one training seed" not in text
-    # Clips have three seeds each.
-    assert "training seeds the first" not in tables.make_table(run, "sle_table3").markdown()
-    assert run.on_common_seeds().by_name["sll"].seeds == (1, 2, 3)
+    assert text.count("°: fewer than three training seeds, an estimate") == 1
+    assert "one training seed:" not in text.lower()
+    assert "°" not in tables.make_table(run, "sle_table3").markdown()
+    # What claims compare has the seeds of both.
+    gain = tables.Measure("beam", "CIDEr").gain(run, "sll", "xe")
+    assert gain.n == "12 images x 5 and 3 seeds"
+    assert 100 * gain.value == pytest.approx(every.mean() - 100 * run.scores.by_seed("xe", "beam", "CIDEr").mean())
 
 
 def cell(row: str, column: str, *remarks: str, value: float | None = 1.0, seeds: int = 3) -> tables.Cell:
-    n = "" if value is None else tables.sizes(9, "images", seeds)
+    n = "" if value is None else tables.sizes(9, "images", (seeds,))
     return tables.Cell(
         "", row, column, "", "", tables.Estimate(value, None, None, n, remarks, seeds=seeds), 1, 2, "here"
     )
@@ -215,12 +215,16 @@ def test_a_gain_is_paired_and_of_the_corpus_value(sle):
 
 
 def test_a_gain_speaks_of_other_seeds(sle):
-    """All images gain .1 with one seed and .3 with the other: the interval is from there to there."""
+    """All images gain .1 with one seed, .2 and .3 with the others."""
     sle.names = ["sll", "xe"]
-    second = [row | {"seed": 2, "value": row["value"] + 0.2 * (row["variant"] == "sll")} for row in pair()]
-    made = gained(sle, [row for row in (*pair(), *second) if row["item"] is not None])
-    assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.1, 0.3))
-    assert made.n == "6 images x 2 seeds"
+    rows = []
+    for seed in (1, 2, 3):
+        more = 0.1 * (seed - 1)
+        rows += [row | {"seed": seed, "value": row["value"] + more * (row["variant"] == "sll")} for row in pair()]
+    made = gained(sle, [row for row in rows if row["item"] is not None])
+    reach = 4.3027 * 0.1 / 3**0.5
+    assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.2 - reach, 0.2 + reach), rel=1e-4)
+    assert made.n == "6 images x 3 seeds"
 
 
 def test_a_gain_of_a_corpus_metric(sle):
@@ -239,7 +243,8 @@ def test_a_gain_that_cannot_be_computed_says_why(sle):
     rows = pair()
     mine, others = rows[:7], rows[7:]
     apart = [*mine, *(row | {"seed": 2} for row in others)]
-    assert gained(sle, apart).remarks == ("sll and xe have no seed in common",)
+    # Of other seeds it can be computed, over test images.
+    assert gained(sle, apart).remarks == ("one training seed: the interval is over test images alone",)
     assert gained(sle, apart, "sll_me").remarks == ("no scores of variant sll_me",)
     assert gained(sle, apart, "nobody").remarks == ("variant nobody is not part of this run",)
     assert gained(sle, [row | {"value": None} for row in rows]).remarks == ("METEOR is undefined for every test image",)

@@ -1,13 +1,12 @@
-"""Curves: where they are read, what the bootstrap makes of it, and where they are compared."""
+"""Curves: where they are read, how sure that is, and where they are compared."""
 
 import numpy as np
 import pytest
 from invented_runs import Rows, SleRun, scores_of
 
 from seqcap import papers
-from seqcap.report import statistics
 from seqcap.report.inputs import Run
-from seqcap.report.statistics import Drawn, Missing, difference
+from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.tables import Measure, shown
 from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, Score, choose, interpolate, nearest
 
@@ -43,14 +42,14 @@ def three(noise: float = 0.0, **seeds: tuple[int, ...]) -> Run:
     return run_of(*(scores(name, x, y, seeds.get(name, (1, 2, 3)), noise) for name, (x, y) in points.items()))
 
 
-def drawn(run: Run, point: OperatingPoint | None, curve: Curve = CURVE, measure: Measure = Y) -> Drawn:
-    found = Reading(curve, measure, point).drawn(run)
-    assert isinstance(found, Drawn), found
+def number(run: Run, point: OperatingPoint | None, curve: Curve = CURVE, measure: Measure = Y) -> Number:
+    found = Reading(curve, measure, point).number(run)
+    assert isinstance(found, Number), found
     return found
 
 
 def reason(run: Run, point: OperatingPoint | None, curve: Curve = CURVE) -> str:
-    found = Reading(curve, Y, point).drawn(run)
+    found = Reading(curve, Y, point).number(run)
     assert isinstance(found, Missing), found
     return found.reason
 
@@ -93,24 +92,43 @@ def test_of_several_crossings_the_better_one_counts():
 
 
 def test_a_reading_has_value_seeds_and_interval():
-    found = drawn(three(), at(0.9))
+    found = number(three(), at(0.9))
     assert found.value == pytest.approx(0.55)
     assert found.by_seed == pytest.approx({1: 0.54, 2: 0.55, 3: 0.56})
-    # Items are all alike: what varies is the drawn seeds, .01 apart, the same at all points.
-    assert statistics.interval(found.resampled) == pytest.approx((0.54, 0.56))
+    # Items are all alike: what varies is the seeds, .01 apart, the same at all points.
+    assert Contrast((found,), (1.0,)).interval() == pytest.approx(
+        (0.55 - 0.01 * 4.303 / 3**0.5, 0.55 + 0.01 * 4.303 / 3**0.5), rel=1e-3
+    )
     assert (found.items, found.remarks) == (20, ())
 
 
 def test_every_resample_is_read_on_its_own():
     """x and y go up and down together, so that the curve moves along itself but for its slope."""
     run = three(noise=0.05)
-    found = drawn(run, at(0.95))
+    found = number(run, at(0.95))
     x, y = (
-        np.stack([run.scores.sample(name, "greedy", metric, "best").resampled for name in CURVE.runs], axis=1)
+        np.stack([run.scores.sample(name, "greedy", metric, "best").resampled for name in CURVE.runs], axis=2)
         for metric in ("CIDEr", "own_R@10")
     )
     for draw in (0, 1, 7, 999):
-        assert found.resampled[draw] == pytest.approx(interpolate(x[draw], y[draw], 0.95)[0])
+        for seed in range(3):
+            assert found.resampled[draw, seed] == pytest.approx(interpolate(x[draw, seed], y[draw, seed], 0.95)[0])
+
+
+def test_a_seed_that_does_not_get_there_leaves_no_test():
+    """The mean over seeds does, and has no interval."""
+    run = three()
+    moved = {1: 0.0, 2: 0.0, 3: -0.15}
+    rows = [
+        row | {"value": row["value"] + (moved[row["seed"]] if row["metric"] == "CIDEr" else 0)}
+        for row in [*scores("a1", 1.2, 0.2), *scores("a2", 0.8, 0.4)]
+    ]
+    run = run_of(rows)
+    curve = Curve("A", ("a1", "a2"), (1.0, 2.0))
+    found = number(run, at(1.1), curve)
+    assert found.untestable == "A does not reach CIDEr 1.100 with seed 3"
+    ours = shown(found, "images")
+    assert (ours.value, ours.low, ours.remarks) == (pytest.approx(found.value), None, (found.untestable,))
 
 
 def test_what_is_not_reached_says_how_far_the_curve_goes():
@@ -118,73 +136,72 @@ def test_what_is_not_reached_says_how_far_the_curve_goes():
 
 
 def test_resamples_that_do_not_get_there_are_told_or_too_many():
-    near = drawn(three(noise=0.1), at(0.81))
-    share = float(np.isnan(near.resampled).mean())
+    near = number(three(noise=0.1), at(0.81))
+    share = float(np.isnan(near.resampled).any(axis=1).mean())
     assert 0.05 < share < 0.5
-    assert near.remarks == (
-        f"A does not reach CIDEr 0.810 in {share:.0%} of the resamples: without them, the interval is too narrow",
-    )
+    assert near.remarks == (f"A does not reach CIDEr 0.810 in {share:.0%} of the resamples of test items",)
     short = run_of(scores("a1", 1.0, 0.2, noise=0.1), scores("a2", 1.002, 0.4, noise=0.1))
     inside = at(1.001 + 0.1 * float(np.sin(np.arange(20)).mean()))
-    assert "in most of the bootstrap's resamples" in reason(short, inside, Curve("A", ("a1", "a2"), (1.0, 2.0)))
-    assert drawn(three(noise=0.1), at(0.95)).remarks == ()
+    few = number(short, inside, Curve("A", ("a1", "a2"), (1.0, 2.0)))
+    assert few.untestable.endswith("in most of the resamples of test items")
+    assert number(three(noise=0.1), at(0.95)).remarks == ()
 
 
 def test_several_crossings_are_told():
     run = run_of(scores("a1", 1.2, 0.2), scores("a2", 0.8, 0.4), scores("a3", 1.2, 0.7))
-    found = drawn(run, at(1.0))
+    found = number(run, at(1.0))
     assert found.value == pytest.approx(0.55)
     assert found.remarks == ("A passes CIDEr 1.000 2 times: the better reading is given",)
-    assert drawn(run, at(1.0), measure=Measure("greedy", "own_rank")).value == pytest.approx(4.5)
+    assert number(run, at(1.0), measure=Measure("greedy", "own_rank")).value == pytest.approx(4.5)
 
 
 def test_seeds_are_those_of_the_runs_beside_the_point():
     run = three(a1=(1,))
-    assert list(drawn(run, at(0.9)).by_seed) == [1, 2, 3]
-    assert list(drawn(run, at(1.1)).by_seed) == [1]
-    # The run with one seed has it in every resample, the other one three to draw from.
-    assert drawn(run, at(1.1)).value == pytest.approx((0.19 + 0.4) / 2)
+    assert list(number(run, at(0.9)).by_seed) == [1, 2, 3]
+    assert list(number(run, at(1.1)).by_seed) == [1]
+    assert number(run, at(1.1)).value == pytest.approx((0.19 + 0.39) / 2)
     assert reason(three(a1=(1,), a2=(2, 3)), at(1.1)).endswith("have no training seed in common")
 
 
 def test_a_single_run_stands_where_it_is():
-    found = drawn(run_of(scores("a1", 0.9, 0.3)), at(1.2), Curve("MLE", ("a1",), (None,)))
+    found = number(run_of(scores("a1", 0.9, 0.3)), at(1.2), Curve("MLE", ("a1",), (None,)))
     assert found.value == pytest.approx(0.3)
     assert found.remarks == ("MLE is a single run, at its own CIDEr 0.900",)
-    assert drawn(run_of(scores("a1", 0.9, 0.3)), None, Curve("MLE", ("a1",), (None,))).remarks == ()
+    assert number(run_of(scores("a1", 0.9, 0.3)), None, Curve("MLE", ("a1",), (None,))).remarks == ()
 
 
 def test_what_is_missing_is_told_apart():
-    absent = Reading(Curve("B"), Y, at(1.0)).drawn(three())
+    absent = Reading(Curve("B"), Y, at(1.0)).number(three())
     assert absent == Missing("B is not part of this run", absent=True)
-    unscored = Reading(Curve("B", ("b1",), (1.0,)), Y, at(1.0)).drawn(three())
+    unscored = Reading(Curve("B", ("b1",), (1.0,)), Y, at(1.0)).number(three())
     assert unscored == Missing("no scores of variant b1")
     assert reason(three(), None) == "no operating point: no value is reached"
-    assert difference(absent, drawn(three(), at(1.0))) == absent
-    assert difference(drawn(three(), at(1.0)), absent) == absent
+    assert difference(absent, number(three(), at(1.0))) == absent
+    assert difference(number(three(), at(1.0)), absent) == absent
 
 
 def test_a_difference_has_the_seeds_of_both():
-    left, right = drawn(three(a1=(1, 2)), at(1.1)), drawn(three(), at(0.9))
+    left, right = number(three(a1=(1, 2)), at(1.1)), number(three(), at(0.9))
     for one, other in ((left, right), (right, left)):
         found = difference(one, other)
-        assert list(found.by_seed) == [1, 2]
+        assert found.seeds == (len(one.by_seed), len(other.by_seed))
         assert found.value == pytest.approx(one.value - other.value)
+    assert shown(difference(left, right), "images").n == "20 images x 2 and 3 seeds"
 
 
 def test_people_have_no_training_seeds():
     people = [{"variant": "human", "seed": 0, "item": i, "decoder": "sample", "rank": 0} for i in range(4)]
     run = run_of([row | {"metric": "own_R@10", "value": 0.5} for row in people])
-    found = Score("human", Measure("sample", "own_R@10", "every")).drawn(run)
+    found = Score("human", Measure("sample", "own_R@10", "every")).number(run)
     assert (found.value, found.by_seed) == (0.5, {})
     assert shown(found, "images").n == "4 images"
 
 
 def test_a_number_in_a_table():
-    ours = shown(drawn(three(a1=(1,)), at(1.1)), "images", "a note")
+    ours = shown(number(three(a1=(1,)), at(1.1)), "images", "a note")
     assert ours.n == "20 images x 1 seed"
     assert ours.remarks == ("a note", "one training seed: the interval is over test images alone")
-    assert shown(drawn(three(), at(0.9)), "images").n == "20 images x 3 seeds"
+    assert shown(number(three(), at(0.9)), "images").n == "20 images x 3 seeds"
     assert shown(Missing("why", absent=True), "images").absent
 
 

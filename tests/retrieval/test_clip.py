@@ -1,6 +1,5 @@
 """CLIP of the real architecture, with few and random weights, from a folder."""
 
-import json
 import shutil
 import socket
 import sys
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from small_clip import write_clip
 from small_task import retriever_config
 from torch.nn import functional as F
 
@@ -18,6 +18,7 @@ from seqcap import retrieval
 from seqcap.config import config_path, write_config
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
+from seqcap.features.clip_folder import FILES
 from seqcap.features.store import FeatureStore
 from seqcap.files.json_file import read_json
 from seqcap.files.parquet import read_table
@@ -25,8 +26,6 @@ from seqcap.files.schemas import CURVES, IMAGES
 from seqcap.retrieval import clip
 from seqcap.retrieval.grammar import Grammar
 from seqcap.retrieval.recalls import recalls
-
-SIDE = 16
 
 
 @pytest.fixture(scope="session")
@@ -40,22 +39,7 @@ def transformers():
 @pytest.fixture(scope="session")
 def clip_folder(tmp_path_factory, transformers):
     """A folder as users have it: the real classes, with few and random weights."""
-    folder = tmp_path_factory.mktemp("clip")
-    letters = [chr(i) for i in range(ord("a"), ord("z") + 1)]
-    words = ["<|startoftext|>", "<|endoftext|>", *letters, *(f"{letter}</w>" for letter in letters), "do", "dog</w>"]
-    (folder / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
-    (folder / "merges.txt").write_text("#version: 0.2\nd o\ndo g</w>\n")
-    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2}
-    text = sizes | {"vocab_size": len(words), "max_position_embeddings": 20}
-    text |= {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 1}
-    settings = transformers.CLIPConfig(
-        text_config=text, vision_config=sizes | {"image_size": SIDE, "patch_size": 8}, projection_dim=12
-    )
-    torch.manual_seed(0)
-    transformers.CLIPModel(settings).save_pretrained(folder)
-    size = {"height": SIDE, "width": SIDE}
-    transformers.CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size=size).save_pretrained(folder)
-    return folder
+    return write_clip(tmp_path_factory.mktemp("clip"))
 
 
 @pytest.fixture
@@ -166,7 +150,7 @@ def damaged(clip_folder, tmp_path):
     return shutil.copytree(clip_folder, tmp_path / "copy")
 
 
-@pytest.mark.parametrize("file", [*clip.FILES, "merges.txt", "vocab.json"])
+@pytest.mark.parametrize("file", [*FILES, "merges.txt", "vocab.json"])
 def test_a_missing_or_damaged_file_is_one_line(damaged, file):
     (damaged / file).write_bytes(b"\x00\xff{")
     with pytest.raises(InputError, match=r"copy: cannot be read") as unreadable:
@@ -206,7 +190,7 @@ def test_weights_that_would_be_left_out_are_refused(damaged):
 
 
 def test_without_transformers_the_fix_is_named(tmp_path, monkeypatch):
-    for file in (*clip.FILES, "tokenizer.json"):
+    for file in (*FILES, "tokenizer.json"):
         (tmp_path / file).touch()
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(InputError, match=r"needs transformers, which is not installed; pip install seqcap\[clip\]"):

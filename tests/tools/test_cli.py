@@ -52,7 +52,7 @@ def test_choices_are_those_of_the_files():
 
 def test_the_help_names_every_metric(command):
     said = command("score", "--help").stdout
-    named = said[said.index("metrics, in any case") : said.index("files;")].splitlines()[1]
+    named = said[said.index("metrics, in any case") : said.index("files, of")].splitlines()[1]
     assert find_metrics(re.findall(r"[\w-]+(?=[,: (]|$)", named.replace("(bleu: all four)", "").partition("(CIDEr")[0]))
     for metric in QUALITY:
         assert re.search(rf"\b{metric.replace('_', '-')}\b", named, re.IGNORECASE)

@@ -125,7 +125,9 @@ def _epoch(
 
 
 def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Table:
-    """The vectors of a vocabulary's words from a text file like glove.6B.300d.txt, plain or gzipped: "word v1 v2 ...".
+    """The vectors of a vocabulary's words from a text file like glove.6B.300d.txt, plain or gzipped: "word v1 v2 ...",
+    with spaces or tabs. A first line with the numbers of words and values, as in word2vec's and fastText's files, is
+    passed over.
 
     EOS has a vector if the file has a line "<eos>", which is rare. An `InputError` if a line has not `dimension` finite
     numbers, a word has two vectors, or no word of the vocabulary is there.
@@ -134,11 +136,15 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
     vectors: dict[str, Floats] = {}
     with open_text(path) as file:
         for number, line in enumerate(file, 1):
-            word, _, values = line.rstrip().partition(b" ")
+            word, _, values = line.rstrip().replace(b"\t", b" ").partition(b" ")
+            if number == 1 and word.isdigit() and values == b"%d" % dimension:
+                continue
             # Every line is checked, also those of other words: a damaged file must not pass for a small one.
             found = values.count(b" ") + 1 if values else 0
             if found != dimension:
-                fix = f"expected a word and {dimension} values (the configured dimension), separated by single spaces"
+                fix = (
+                    f"expected a word and {dimension} values (the configured dimension), between single spaces or tabs"
+                )
                 raise InputError(path, f"line {number} has {found} values", fix)
             key = wanted.get(word)
             if key is None:

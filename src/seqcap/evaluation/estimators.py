@@ -21,8 +21,9 @@ from seqcap.errors import InputError
 from seqcap.evaluation.gradients import flat_gradient, read_start
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, repeat
+from seqcap.models.recording import record
 from seqcap.models.relaxation import Distribution, Relaxation, relaxed_rollout
-from seqcap.objectives.base import Samples, sample_references, sequence_log_prob
+from seqcap.objectives.base import sample_references
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import hinges
 from seqcap.system import machine
@@ -131,7 +132,8 @@ def score_function(setup: Setup, estimator: Estimator) -> Tensor:
     once = setup.captioner.encode(setup.features)
     memory = repeat(once, estimator.draws)
     sampled = torch.zeros(b * estimator.draws, dtype=torch.bool, device=setup.images.device)
-    tokens = decoding.rollout(setup.captioner, memory, setup.max_length, sampled).tokens
+    drawn = record(setup.captioner, memory, setup.max_length, sampled)
+    tokens = drawn.tokens
     with torch.no_grad():
         if estimator.name == REFERENCE:
             greedy = decoding.greedy(setup.captioner, once, setup.max_length).tokens
@@ -139,7 +141,7 @@ def score_function(setup: Setup, estimator: Estimator) -> Tensor:
         else:
             references = torch.stack([sample_references(setup.references) for _ in range(estimator.draws)], dim=1)
             paid = setup.hinge(tokens) - setup.hinge(references.flatten(0, 1))
-    log_prob, _ = sequence_log_prob(setup.captioner, Samples(tokens, memory, paid.T))
+    log_prob = drawn.log_prob(torch.arange(len(tokens), device=tokens.device)).view_as(paid.T)
     return (paid.T * log_prob).mean()
 
 

@@ -10,6 +10,7 @@ from seqcap.errors import InputError
 from seqcap.files.reading import read_text
 from seqcap.files.writing import atomic
 
+FIX = "restore or re-download the file"
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # a surrogate (half of a UTF-16 pair), as JSON escapes it
 
 
@@ -21,20 +22,27 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def read_json(path: str | Path) -> Any:
     """Reads a JSON file. Keys that come twice and lone surrogates, which cannot be written, are an `InputError`."""
-    fix = "restore or re-download the file"
     try:
         text = read_text(path)
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
+    except ValueError as error:
+        raise InputError(path, f"is not JSON ({error})", FIX) from None
+    return parse_json(path, text)
+
+
+def parse_json(path: str | Path, text: str, where: str = "") -> Any:
+    """The value of a JSON text, for which errors are as in `read_json`; `where` is its place in the file."""
+    try:
         value = json.loads(text, object_pairs_hook=unique_object)
         if SURROGATE.search(text):
             # Fails unless all surrogates come in pairs.
             json.dumps(value, ensure_ascii=False).encode()
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
     except UnicodeEncodeError as error:
         near = error.object[max(0, error.start - 40) : error.start]
-        raise InputError(path, f"has half a character after {near!r}", fix) from None
+        raise InputError(path, f"{where}has half a character after {near!r}", FIX) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(path, f"is not JSON ({error})", fix) from None
+        raise InputError(path, f"{where}is not JSON ({error})", FIX) from None
     return value
 
 

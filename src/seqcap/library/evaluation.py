@@ -8,6 +8,7 @@ from pathlib import Path
 
 from seqcap.errors import InputError
 from seqcap.library.texts import Captions, Paired, cache_folder, pair
+from seqcap.metrics import notes
 from seqcap.metrics.captions import Floats
 from seqcap.metrics.quality import Measured, measure
 from seqcap.metrics.registry import METRICS, QUALITY, find_metrics
@@ -145,13 +146,7 @@ def _evaluate(
     cache: str | Path | None,
     explicit: bool,
 ) -> Evaluation:
-    reasons = {} if explicit else {name: why for name in metrics if (why := _not_installed(name))}
-    several = len(paired.items) > 1 or frequencies is not None
-    if not several:
-        reasons |= {name: ONE_IMAGE for name in ("CIDEr", "SPIDEr") if name in metrics}
-    for name in metrics:
-        if name in OF_METRIC and name not in reasons:
-            require(OF_METRIC[name], METRICS[name].shown)
+    reasons = why_without(metrics, explicit, len(paired.items) == 1 and frequencies is None)
     wanted = [name for name in metrics if name not in reasons]
     references = dict(enumerate(paired.references))
     flat = [(item, words) for item, texts in enumerate(paired.candidates) for words in texts]
@@ -165,21 +160,39 @@ def _evaluate(
         {name: values.per_caption.reshape(-1, paired.number).mean(axis=1) for name, values in measured.items()},
         reasons,
         {name: signature(name, images, spans, frequencies) for name in measured},
-        _notes(paired, "CIDEr" in measured or "SPIDEr" in measured, frequencies),
+        _notes(paired, list(measured), frequencies),
         measured,
     )
 
 
-def _notes(paired: Paired, has_cider: bool, frequencies: DocumentFrequencies | None) -> list[str]:
-    notes = []
+def why_without(metrics: Sequence[str], explicit: bool, alone: bool) -> dict[str, str]:
+    """Why metrics have no value: one image `alone` has no CIDEr, and not all may be installed. InputError for one that
+    is asked for by name (`explicit`) and not installed."""
+    reasons = {}
+    for name in metrics:
+        extra = OF_METRIC.get(name)
+        if extra is not None and explicit:
+            require(extra, METRICS[name].shown)
+        if extra is not None and (why := why_missing(extra)):
+            reasons[name] = why
+        elif alone and name in ("CIDEr", "SPIDEr"):
+            reasons[name] = ONE_IMAGE
+    return reasons
+
+
+def _notes(paired: Paired, metrics: Sequence[str], frequencies: DocumentFrequencies | None) -> list[str]:
+    said = []
     if paired.missing:
-        notes.append(f"{paired.missing:,} items of the references have no caption and are not scored")
+        said.append(f"{paired.missing:,} items of the references have no caption and are not scored")
     empty = sum(not words for texts in paired.candidates for words in texts)
     if empty:
-        notes.append(f"{empty:,} captions have no words and score 0")
-    if has_cider and frequencies is None and len(paired.items) < FEW:
-        notes.append(f"CIDEr's document frequencies come from {len(paired.items)} items: scores of others differ")
-    return notes
+        said.append(f"{empty:,} captions have no words and score 0")
+    said += notes.of_language(paired.references, metrics)
+    if {"CIDEr", "SPIDEr"} & set(metrics):
+        said += notes.of_lengths(paired.candidates, paired.references)
+        if frequencies is None and len(paired.items) < FEW:
+            said.append(f"CIDEr's document frequencies come from {len(paired.items)} items: scores of others differ")
+    return said
 
 
 def _wanted(metrics: str | Iterable[str] | None) -> list[str]:
@@ -196,10 +209,6 @@ def _one(metric: str) -> str:
     if len(found) > 1:
         raise InputError("metrics", f"{metric!r} is several", f"choose one of {', '.join(found)}")
     return found[0]
-
-
-def _not_installed(metric: str) -> str:
-    return why_missing(OF_METRIC[metric]) if metric in OF_METRIC else ""
 
 
 def _read(frequencies: Frequencies | None) -> DocumentFrequencies | None:

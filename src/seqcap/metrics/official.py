@@ -1,14 +1,19 @@
-"""pycocoevalcap's own scorers and METEOR's jar, for `seqcap score --official` and for tests. Captions must be
-tokenized. "CIDEr" means CIDEr-D here, as in pycocoevalcap."""
+"""pycocoevalcap's own tokenizer, scorers and METEOR's jar, for `seqcap score --official` and for tests. What is scored
+must be tokenized. "CIDEr" means CIDEr-D here, as in pycocoevalcap."""
 
+import subprocess
+import tempfile
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 from pycocoevalcap.bleu.bleu_scorer import BleuScorer
 from pycocoevalcap.cider.cider_scorer import CiderScorer, cook_refs, cook_test
 from pycocoevalcap.rouge.rouge import Rouge
+from pycocoevalcap.tokenizer import ptbtokenizer
 
-from seqcap.metrics.captions import Floats, ImageCaption, References, check_captions, joined, joined_references
+from seqcap.errors import InputError
+from seqcap.metrics.captions import Caption, Floats, ImageCaption, References, check_captions, joined, joined_references
 from seqcap.metrics.meteor import Meteor, MeteorUnavailable
 from seqcap.metrics.quality import Measured, bleu_orders, chosen
 from seqcap.metrics.registry import QUALITY, find_metrics
@@ -45,6 +50,30 @@ def measure(
     if "CIDEr" in metrics:
         measured["CIDEr"] = Measured.mean(cider(texts, spoken))
     return chosen(measured, metrics), reasons
+
+
+def tokenized(captions: Sequence[Sequence[str | Caption]]) -> list[list[Caption]]:
+    """The words of each image's captions by the original Java tokenizer, on the raw text; those that are words already
+    stay. InputError if Java cannot be run."""
+    texts = [" ".join(text.splitlines()) for group in captions for text in group if isinstance(text, str)]
+    words = iter(_java_words(texts)) if texts else iter([])
+    return [[next(words) if isinstance(text, str) else text for text in group] for group in captions]
+
+
+def _java_words(texts: Sequence[str]) -> list[list[str]]:
+    """As pycocoevalcap's `PTBTokenizer`, which writes into its own folder."""
+    jar = Path(ptbtokenizer.__file__).with_name(ptbtokenizer.STANFORD_CORENLP_3_4_1_JAR)
+    with tempfile.NamedTemporaryFile(suffix=".txt") as file:
+        file.write("\n".join(texts).encode("utf-8", "replace"))
+        file.flush()
+        options = ["-preserveLines", "-lowerCase", file.name]
+        program = ["java", "-Dfile.encoding=UTF-8", "-cp", str(jar), "edu.stanford.nlp.process.PTBTokenizer", *options]
+        try:
+            done = subprocess.run(program, capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise InputError("--official", f"cannot run the Java tokenizer ({error})", "install Java") from None
+    lines = done.stdout.decode("utf-8", "replace").split("\n")[: len(texts)]
+    return [[word for word in line.split() if word not in ptbtokenizer.PUNCTUATIONS] for line in lines]
 
 
 def bleu_statistics(pairs: Iterable[tuple[str, list[str]]]) -> Floats:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcap.models.base import CaptionerConfig, ImageCaptioner, Tensors
+from seqcap.models.recording import Stepwise
 
 
 class Config(CaptionerConfig):
@@ -16,6 +17,7 @@ class Config(CaptionerConfig):
 class Model(ImageCaptioner):
     features = "grid"
     parts = 2
+    recording = Stepwise
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(config, vocabulary_size, feature_shape)

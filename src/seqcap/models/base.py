@@ -57,6 +57,8 @@ class Captioner(nn.Module, ABC):
     kinds: ClassVar[tuple[str, ...]]  # kinds of tasks that the captioner can read, keys of `seqcap.tasks.KINDS`
     # `token_outputs` unrolls captions in this many groups of similar length: half of a whole batch would be padding.
     parts: ClassVar[int] = 1
+    # How captions are recorded while they are drawn (a `seqcap.models.recording.Recording`), if not as in general.
+    recording: ClassVar[Callable[..., Any] | None] = None
     impossible: Tensor
 
     def __init_subclass__(cls, **arguments: Any) -> None:

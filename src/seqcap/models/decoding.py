@@ -25,6 +25,32 @@ class Captions:
     log_prob: Tensor
 
 
+class Cursor(Protocol):
+    """A decoder at some place in each of n captions."""
+
+    def read(self, tokens: Tensor) -> Tensor:
+        """Reads the last token of each caption, ids [n], and returns the probabilities [n, V] of the next."""
+        ...
+
+    def keep(self, rows: Tensor) -> None:
+        """Only these captions go on."""
+        ...
+
+
+class Plain:
+    """The cursor of any decoder."""
+
+    def __init__(self, decoder: Decoder, memory: Tensors, state: Tensors) -> None:
+        self.decoder, self.memory, self.state = decoder, memory, state
+
+    def read(self, tokens: Tensor) -> Tensor:
+        logits, self.state = self.decoder.step(tokens, self.state, self.memory)
+        return torch.softmax(logits.float(), dim=1)
+
+    def keep(self, rows: Tensor) -> None:
+        self.state, self.memory = select(self.state, rows), select(self.memory, rows)
+
+
 @torch.no_grad()
 def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor) -> Captions:
     """Draws captions from p(y|x) (temperature 1, no top-k), greedily in rows where `greedy` [n] is true. `memory` has
@@ -41,32 +67,49 @@ def continuations(
     """Continues captions until EOS, by sampling or greedily as in `rollout`; returns the new tokens only. `inputs` are
     the last tokens so far, ids [n], `state` the state before the decoder reads them. `room` [n], at least 1: how many
     tokens each caption may still get, EOS included."""
+    return write(Plain(captioner, memory, state), inputs, room, greedy)
+
+
+def write(cursor: Cursor, inputs: Tensor, room: Tensor, greedy: Tensor, prefix: Tensor | None = None) -> Captions:
+    """Continues captions as in `continuations`. They begin with `prefix`, ids [n, time], whose first column has no PAD;
+    a caption that ends in it is not continued."""
     n, device = len(greedy), greedy.device
-    longest = int(room.max())
-    tokens = torch.full((n, longest), PAD, dtype=torch.long, device=device)
-    log_prob = torch.zeros(n, device=device)
+    given = 0 if prefix is None else prefix.shape[1]
     alive = torch.arange(n, device=device)
-    length = 0
-    for t in range(longest):
-        logits, state = captioner.step(inputs, state, memory)
-        probabilities = torch.softmax(logits.float(), dim=1)
-        # Inverts the cumulative distribution: one random number per row, where Categorical draws V.
-        cumulative = probabilities.cumsum(1)
-        threshold = torch.rand(len(alive), 1, device=device) * cumulative[:, -1:]
-        sampled = torch.searchsorted(cumulative, threshold, right=True).squeeze(1).clamp(max=logits.shape[1] - 1)
-        inputs = torch.where(greedy[alive], probabilities.argmax(1), sampled)
-        log_prob[alive] += probabilities.gather(1, inputs[:, None]).squeeze(1).log()
-        tokens[alive, t] = inputs
-        length = t + 1
-        going = (inputs != EOS) & (room[alive] > length)
+    # Of each step: the captions, their tokens and what these had for probabilities.
+    rows, words, chances = [], [], []
+    for t in range(int(room.max())):
+        probabilities = cursor.read(inputs)
+        inputs = choose(probabilities, greedy) if prefix is None or t >= given else prefix[alive, t]
+        rows.append(alive)
+        words.append(inputs)
+        chances.append(probabilities.gather(1, inputs[:, None]))
+        going = (inputs != EOS) & (room > t + 1)
+        if prefix is not None and t + 1 < given:
+            going &= prefix[alive, t + 1] != PAD
         if not bool(going.all()):
             # Only unfinished rows go on: this saves over a third of the work.
-            rows = going.nonzero().squeeze(1)
-            if len(rows) == 0:
+            kept = going.nonzero().squeeze(1)
+            if len(kept) == 0:
                 break
-            alive, inputs = alive[rows], inputs[rows]
-            state, memory = select(state, rows), select(memory, rows)
-    return Captions(tokens[:, :length], log_prob)
+            alive, inputs, greedy, room = select((alive, inputs, greedy, room), kept)
+            cursor.keep(kept)
+    tokens = torch.full((len(words), n), PAD, dtype=torch.long, device=device)
+    for step, (row, word) in enumerate(zip(rows, words, strict=True)):
+        tokens[step, row] = word
+    log_prob = torch.zeros(n, device=device).index_add_(0, torch.cat(rows), torch.cat(chances).squeeze(1).log())
+    return Captions(tokens.T.contiguous(), log_prob)
+
+
+def choose(probabilities: Tensor, greedy: Tensor) -> Tensor:
+    """The most probable token where `greedy` [n], else a random one, ids [n], from probabilities [n, V]."""
+    # Inverts the cumulative distribution: one random number per row, where Categorical draws V.
+    cumulative = probabilities.cumsum(1)
+    threshold = torch.rand(len(greedy), 1, device=greedy.device) * cumulative[:, -1:]
+    tokens = torch.searchsorted(cumulative, threshold, right=True).squeeze(1).clamp(max=probabilities.shape[1] - 1)
+    rows = greedy.nonzero().squeeze(1)
+    tokens[rows] = probabilities[rows].argmax(1)
+    return tokens
 
 
 @torch.no_grad()

@@ -7,6 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from seqcap.models.base import CaptionerConfig, ImageCaptioner, Tensors
+from seqcap.models.lstm_recording import LSTMRecording
 
 
 class Config(CaptionerConfig):
@@ -19,6 +20,7 @@ class Config(CaptionerConfig):
 class Model(ImageCaptioner):
     features = "pooled"
     parts = 3
+    recording = LSTMRecording
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(config, vocabulary_size, feature_shape)

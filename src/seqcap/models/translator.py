@@ -8,6 +8,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import IMPOSSIBLE, Captioner, Tensors
+from seqcap.models.recording import Stepwise
 
 
 class Config(Frozen):
@@ -27,6 +28,7 @@ class Model(Captioner):
     s_0 comes from the last states of both directions of the encoder; in the paper, from the backward one alone."""
 
     kinds = ("sentences",)
+    recording = Stepwise
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(vocabulary_size, config.embedding, config.readout)

@@ -5,8 +5,9 @@ as sub-modules, and in `Objective.partners` those that have another learning rat
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -16,8 +17,8 @@ from torch import Tensor, nn
 
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, Tensors, repeat
-from seqcap.models.decoding import rollout
 from seqcap.models.likelihood import cross_entropy
+from seqcap.models.recording import Recorded, record
 from seqcap.tasks.base import Inputs
 
 
@@ -112,56 +113,57 @@ class Objective(nn.Module, ABC):
 class Samples:
     """Captions drawn from the captioner, with their rewards."""
 
-    tokens: Tensor  # ids [b * samples, time], the samples of an image side by side
-    memory: Tensors  # that they were drawn under, one row per caption, with gradient
+    drawn: Recorded  # they and the greedy captions
+    rows: Tensor  # their numbers in it [b * samples], the samples of an image side by side
     reward: Tensor  # [b, samples]
+    greedy: Tensor  # the greedy captions, ids [b, time]
+    baseline: Tensor  # rewards [b] of the greedy captions, b1 of Chen & Jin 2020
+
+    @cached_property
+    def tokens(self) -> Tensor:
+        """Ids [b * samples, time]."""
+        tokens = self.drawn.tokens[self.rows]
+        return tokens[:, : int((tokens != PAD).sum(1).max())]
+
+    def log_prob(self) -> Tensor:
+        """log p(y|x) [b, samples], with gradient."""
+        return self.drawn.log_prob(self.rows).view_as(self.reward)
+
+    def log_prob_and_entropy(self) -> tuple[Tensor, Tensor]:
+        """log p(y|x), and the entropy of the token distributions summed over the caption's tokens; each [b, samples],
+        with gradient."""
+        scores = self.drawn.score(self.rows, entropy=True)
+        log_prob, entropy = (self.drawn.sum_tokens(self.rows, of) for of in (scores.log_prob, scores.entropy))
+        return log_prob.view_as(self.reward), entropy.view_as(self.reward)
 
 
-@dataclass(frozen=True)
-class BaselinedSamples(Samples):
-    """Samples, and the reward of each image's greedy caption."""
-
-    baseline: Tensor  # [b], b1 of Chen & Jin 2020
-
-
-def draw(captioner: Captioner, batch: Batch, context: Context, samples: int) -> Samples:
-    """Draws and rewards `samples` captions of each image, without gradient. `sequence_log_prob` scores them again with
-    gradient, under the same memory and dropout masks."""
-    drawn, memory, reward = _draw(captioner, batch, context, samples, greedy=0)
-    return Samples(drawn, memory, reward)
+def draw_with_greedy(captioner: Captioner, memory: Tensors, batch: Batch, context: Context, samples: int) -> Samples:
+    """Draws and rewards `samples` captions of each image and its greedy caption, under the memory of the images."""
+    b, device = len(batch.images), batch.features.device
+    rows = torch.arange(b * (samples + 1), device=device).view(b, samples + 1)
+    greedy = torch.zeros_like(rows, dtype=torch.bool)
+    greedy[:, samples] = True
+    drawn = record(captioner, repeat(memory, samples + 1), context.max_length, greedy.flatten())
+    reward = score(drawn.tokens, batch, context).view(b, samples + 1)
+    best = drawn.tokens[rows[:, samples]]
+    return Samples(drawn, rows[:, :samples].flatten(), reward[:, :-1], best, reward[:, -1])
 
 
-def draw_with_greedy(captioner: Captioner, batch: Batch, context: Context, samples: int) -> BaselinedSamples:
-    """As `draw`; also draws each image's greedy caption, in the same batch."""
-    drawn, memory, reward = _draw(captioner, batch, context, samples, greedy=1)
-    return BaselinedSamples(drawn, memory, reward[:, :-1], reward[:, -1])
+def score(captions: Tensor, batch: Batch, context: Context) -> Tensor:
+    """Rewards [n], float32, of captions [n, time], equally many of each image, side by side."""
+    images = batch.images.repeat(len(captions) // len(batch.images))
+    reward = context.reward.score(captions.cpu().numpy(), images)
+    return torch.from_numpy(reward).to(captions.device, torch.float32)
 
 
-def _draw(
-    captioner: Captioner, batch: Batch, context: Context, samples: int, greedy: Literal[0, 1]
-) -> tuple[Tensor, Tensors, Tensor]:
-    """Tokens and memory of the samples; rewards of samples and greedy captions [b, samples + greedy]."""
-    b, each = len(batch.images), samples + greedy
-    memory = captioner.encode(batch.features)
-    most_probable = torch.zeros(b, each, dtype=torch.bool, device=batch.features.device)
-    most_probable[:, samples:] = True
-    with torch.no_grad():
-        drawn = rollout(captioner, repeat(memory, each), context.max_length, most_probable.flatten())
-    score = context.reward.score(drawn.tokens.cpu().numpy(), batch.images.repeat(each))
-    rewards = torch.from_numpy(score).to(batch.features.device, torch.float32).view(b, each)
-    tokens = drawn.tokens.view(b, each, -1)[:, :samples].flatten(0, 1)
-    tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
-    return tokens, repeat(memory, samples), rewards
-
-
-def sequence_log_prob(captioner: Captioner, samples: Samples) -> tuple[Tensor, Tensor]:
-    """log p(y|x) [b, samples] of the samples and the logits [m, V] at their m tokens, with gradient."""
-    logits = captioner.token_logits(samples.tokens, samples.memory)
-    valid = samples.tokens != PAD
-    token = -cross_entropy(logits, samples.tokens[valid], reduction="none")
+def sequence_log_prob(captioner: Captioner, captions: Tensor, memory: Tensors) -> tuple[Tensor, Tensor]:
+    """log p(y|x) [n] of captions [n, time] that nobody drew, such as references, and the logits [m, V] at their tokens;
+    with gradient. `memory` has one row per caption."""
+    logits = captioner.token_logits(captions, memory)
+    valid = captions != PAD
+    token = -cross_entropy(logits, captions[valid], reduction="none")
     rows = valid.nonzero()[:, 0]
-    total = torch.zeros(len(samples.tokens), device=token.device).index_add(0, rows, token)
-    return total.view_as(samples.reward), logits
+    return torch.zeros(len(captions), device=token.device).index_add(0, rows, token), logits
 
 
 def sample_references(captions: Tensor) -> Tensor:

@@ -17,10 +17,9 @@ from torch import Tensor, nn
 
 from seqcap import retrieval
 from seqcap.config import Frozen
-from seqcap.data.vocabulary import PAD
 from seqcap.models import decoding
-from seqcap.models.base import Captioner, Tensors
-from seqcap.objectives.base import BaselinedSamples, Batch, Context, Objective, Partner, sequence_log_prob
+from seqcap.models.base import Captioner
+from seqcap.objectives.base import Batch, Context, Objective, Partner, Samples
 from seqcap.retrieval.losses import hinges
 from seqcap.retrieval.ranking import ranks, recall
 from seqcap.retrieval.recalls import embed_captions, embed_images
@@ -94,7 +93,7 @@ class ListenerObjective(Objective):
         captioner: Captioner,
         batch: Batch,
         config: HingeConfig,
-        samples: BaselinedSamples,
+        samples: Samples,
         baseline: Tensor,
         distractors: Tensor | None = None,
     ) -> tuple[Tensor, dict[str, float]]:
@@ -105,7 +104,8 @@ class ListenerObjective(Objective):
             images = self.embed_batch(batch)
             hinge = self.hinge(images, samples.tokens, config.margin, distractors)
             excess = hinge - self.hinge(images, baseline, config.margin, distractors)
-        cider, log_prob = reward_loss(captioner, samples)
+        log_prob = samples.log_prob()[:, 0]
+        cider = reward_loss(samples.reward[:, 0], samples.baseline, log_prob)
         discriminative = config.weight * (excess * log_prob).mean()
         logs = {"train_reward": samples.reward.mean().item()} | hinge_logs(hinge)
         if self.count_step():
@@ -123,31 +123,9 @@ class ListenerObjective(Objective):
         return hinge.mean() + zero_loss(captioner), hinge_logs(hinge)
 
 
-def draw_candidates(
-    captioner: Captioner, memory: Tensors, batch: Batch, context: Context, tokens: Tensor | None = None
-) -> tuple[BaselinedSamples, Tensor]:
-    """Draws one sampled and one greedy caption of each image, under the memory of the images, and rewards both. Returns
-    the samples, and the greedy captions, ids [b, time]. `tokens`: the sampled captions if they exist already."""
-    b = len(batch.images)
-    greedy = torch.ones(b, dtype=torch.bool, device=batch.features.device)
-    if tokens is None:
-        doubled = tuple(torch.cat([part, part]) for part in memory)
-        drawn = decoding.rollout(captioner, doubled, context.max_length, torch.cat([~greedy, greedy])).tokens
-        tokens, best = drawn[:b], drawn[b:]
-    else:
-        best = decoding.rollout(captioner, memory, context.max_length, greedy).tokens
-    reward, baseline = (
-        torch.from_numpy(context.reward.score(some.cpu().numpy(), batch.images)).to(greedy.device, torch.float32)
-        for some in (tokens, best)
-    )
-    tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
-    return BaselinedSamples(tokens, memory, reward[:, None], baseline), best
-
-
-def reward_loss(captioner: Captioner, samples: BaselinedSamples) -> tuple[Tensor, Tensor]:
-    """The mean of -(reward - reward of the greedy caption) log p(y), and log p(y) [b], with gradient."""
-    log_prob = sequence_log_prob(captioner, samples)[0][:, 0]
-    return -((samples.reward[:, 0] - samples.baseline) * log_prob).mean(), log_prob
+def reward_loss(reward: Tensor, baseline: Tensor, log_prob: Tensor) -> Tensor:
+    """The mean of -(reward - baseline) log p(y), each [b]."""
+    return -((reward - baseline) * log_prob).mean()
 
 
 def hinge_logs(hinge: Tensor) -> dict[str, float]:

@@ -3,8 +3,8 @@
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch
-from seqcap.objectives.cooperation import HingeConfig, ListenerObjective, draw_candidates
+from seqcap.objectives.base import Batch, draw_with_greedy
+from seqcap.objectives.cooperation import HingeConfig, ListenerObjective
 
 
 class Config(HingeConfig):
@@ -22,5 +22,5 @@ class Model(ListenerObjective):
         return None
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        samples, greedy = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
-        return self.reinforce(captioner, batch, self.config, samples, greedy, self.distractors())
+        samples = draw_with_greedy(captioner, captioner.encode(batch.features), batch, self.context, 1)
+        return self.reinforce(captioner, batch, self.config, samples, samples.greedy, self.distractors())

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, Tensors
-from seqcap.objectives.base import Batch, Samples, sample_references, sequence_log_prob
+from seqcap.objectives.base import Batch, sample_references, sequence_log_prob
 from seqcap.retrieval.contrast import contrast, copies
 
 WIDTH = 5  # width of the beam for x_bs
@@ -83,11 +83,10 @@ def add_rewards(similarity: Tensor, regular: Tensor) -> tuple[Tensor, dict[str, 
 def reward_term(captioner: Captioner, memory: Tensors, captions: Tensor, reward: Tensor) -> tuple[Tensor, float]:
     """The mean of -r log p over images (one term of eq. 3), and the captioner's mean entropy along the captions, nats
     per token. Captions are ids [b, time], `reward` [b] has no gradient."""
-    samples = Samples(captions, memory, reward[:, None])
-    log_prob, logits = sequence_log_prob(captioner, samples)
+    log_prob, logits = sequence_log_prob(captioner, captions, memory)
     log_p = logits.detach().float().log_softmax(1)
     entropy = -(log_p.exp() * log_p).sum(1).mean()
-    return -(reward * log_prob[:, 0]).mean(), entropy.item()
+    return -(reward * log_prob).mean(), entropy.item()
 
 
 def shuffle_words(captions: Tensor) -> Tensor:

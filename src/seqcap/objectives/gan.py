@@ -6,8 +6,8 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, sample_references, sequence_log_prob
-from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective, draw_candidates
+from seqcap.objectives.base import Batch, draw_with_greedy, sample_references
+from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective
 
 
 class Config(ListenerConfig):
@@ -28,12 +28,12 @@ class Model(ListenerObjective):
     config: Config
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        samples, best = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
+        samples = draw_with_greedy(captioner, captioner.encode(batch.features), batch, self.context, 1)
         images = self.embed_batch(batch)
         true = self.listener.embed_captions(sample_references(batch.captions))
         generated = self.listener.embed_captions(samples.tokens)
         with torch.no_grad():
-            greedy = self.logits(images, self.listener.embed_captions(best))
+            greedy = self.logits(images, self.listener.embed_captions(samples.greedy))
         right, fake = self.logits(images, true), self.logits(images, generated)
         # Batches are in random order, so the next image's caption is a random other image's.
         wrong = self.logits(images, true.roll(1, 0))
@@ -41,7 +41,7 @@ class Model(ListenerObjective):
             -logsigmoid(right) - self.config.generated * logsigmoid(-fake) - self.config.mismatched * logsigmoid(-wrong)
         ).mean()
         reward = fake.detach().sigmoid()
-        log_prob = sequence_log_prob(captioner, samples)[0][:, 0]
+        log_prob = samples.log_prob()[:, 0]
         generator = -((reward - greedy.sigmoid()) * log_prob).mean()
         logs = {
             "train_reward": samples.reward.mean().item(),

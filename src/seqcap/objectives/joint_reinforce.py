@@ -3,8 +3,8 @@
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, sample_references
-from seqcap.objectives.cooperation import HingeConfig, ListenerConfig, ListenerObjective, draw_candidates, zero_loss
+from seqcap.objectives.base import Batch, draw_with_greedy, sample_references
+from seqcap.objectives.cooperation import HingeConfig, ListenerConfig, ListenerObjective, zero_loss
 
 
 class Config(HingeConfig, ListenerConfig):
@@ -27,7 +27,7 @@ class Model(ListenerObjective):
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         if self.listener_learns():
             return self.listener_loss(captioner, batch, self.config.margin)
-        samples, _ = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
+        samples = draw_with_greedy(captioner, captioner.encode(batch.features), batch, self.context, 1)
         references = sample_references(batch.captions)
         loss, logs = self.reinforce(captioner, batch, self.config, samples, references)
         return loss + zero_loss(self.listener), logs

@@ -1,13 +1,12 @@
 """SLL with an entropy bonus: SLL-ME, the maximum-entropy baseline of Chen & Jin 2020 (section 5)."""
 
-import torch
 from pydantic import Field
 from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Objective, draw_with_greedy, sequence_log_prob
+from seqcap.objectives.base import Batch, Objective, draw_with_greedy
 
 
 class Config(Frozen):
@@ -22,15 +21,11 @@ class Model(Objective):
     """SLL's loss minus entropy_weight * sum_t H(p(.|y_<t, x)), mean over samples and images."""
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        samples = draw_with_greedy(captioner, batch, self.context, self.config.samples)
-        log_prob, logits = sequence_log_prob(captioner, samples)
+        memory = captioner.encode(batch.features)
+        samples = draw_with_greedy(captioner, memory, batch, self.context, self.config.samples)
+        log_prob, entropy = samples.log_prob_and_entropy()
         advantage = samples.reward - samples.baseline[:, None]
-        log_p = torch.log_softmax(logits.float(), dim=1)
-        entropy = -(log_p.exp() * log_p).sum() / len(samples.tokens)
-        loss = -(advantage * log_prob).mean() - self.config.entropy_weight * entropy
+        loss = -(advantage * log_prob).mean() - self.config.entropy_weight * entropy.mean()
         tokens = int((samples.tokens != PAD).sum())
-        logs = {
-            "train_reward": samples.reward.mean().item(),
-            "token_entropy": entropy.item() * len(samples.tokens) / tokens,
-        }
+        logs = {"train_reward": samples.reward.mean().item(), "token_entropy": entropy.sum().item() / tokens}
         return loss, logs

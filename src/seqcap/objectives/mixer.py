@@ -7,8 +7,7 @@ from torch import Tensor, nn
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
-from seqcap.models.decoding import complete, rollout
-from seqcap.models.likelihood import cross_entropy
+from seqcap.models.recording import record
 from seqcap.objectives.base import Batch, Context, Objective, sample_references
 
 
@@ -50,27 +49,18 @@ class Model(Objective):
         references = sample_references(batch.captions)
         unfinished = (references != PAD).sum(1) > prefix
         rows = unfinished.nonzero().squeeze(1)
-        tokens = nn.functional.pad(references, (0, self.context.max_length - references.shape[1]), value=PAD)
-        if prefix == 0:
-            drawn = rollout(captioner, memory, self.context.max_length, torch.zeros_like(unfinished)).tokens
-            tokens = nn.functional.pad(drawn, (0, self.context.max_length - drawn.shape[1]), value=PAD)
-        elif len(rows) > 0:
-            tokens[rows] = complete(
-                captioner, memory, references, rows, torch.full_like(rows, prefix), self.context.max_length
-            )
-        tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
-        valid = tokens != PAD
-        hidden = captioner.token_outputs(tokens, memory)
-        log_prob = -cross_entropy(captioner.logits(hidden), tokens[valid], reduction="none")
-        row, time = valid.nonzero().T
+        sampled = torch.zeros_like(unfinished)
+        drawn = record(captioner, memory, self.context.max_length, sampled, references[:, :prefix])
+        tokens, scores = drawn.tokens, drawn.score(torch.arange(len(references), device=references.device))
+        row, time = (tokens != PAD).nonzero().T
         reinforced = time >= prefix
         score = torch.zeros(len(tokens), device=tokens.device)
         if len(rows) > 0:
             found = self.context.reward.score(tokens[rows].cpu().numpy(), batch.images[rows.cpu().numpy()])
             score[rows] = torch.from_numpy(found).to(score)
-        advantage = (score[row] - self.baseline(hidden.detach().float()).squeeze(1))[reinforced]
-        supervised = -log_prob[~reinforced].sum() / len(tokens)
-        reinforce = -(advantage.detach() * log_prob[reinforced]).sum() / len(tokens)
+        advantage = (score[row] - self.baseline(scores.outputs.detach()).squeeze(1))[reinforced]
+        supervised = -scores.log_prob[~reinforced].sum() / len(tokens)
+        reinforce = -(advantage.detach() * scores.log_prob[reinforced]).sum() / len(tokens)
         baseline_loss = advantage.square().sum() / len(tokens)
         logs = {"baseline_loss": baseline_loss.item(), "xe_prefix": float(prefix)}
         if len(rows) > 0:

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, Tensors, repeat
-from seqcap.models.decoding import complete, rollout
-from seqcap.models.likelihood import cross_entropy
+from seqcap.models.decoding import complete
+from seqcap.models.recording import record
 from seqcap.objectives.base import Batch, Context, Objective
 
 
@@ -48,12 +48,11 @@ class Model(Objective):
         memory = repeat(captioner.encode(batch.features), self.config.paths)
         images = batch.images.repeat(self.config.paths)
         sampled = torch.zeros(len(images), dtype=torch.bool, device=batch.features.device)
-        tokens = rollout(captioner, memory, self.context.max_length, sampled).tokens
+        drawn = record(captioner, memory, self.context.max_length, sampled)
+        tokens, path = drawn.tokens, drawn.score(torch.arange(len(images), device=sampled.device))
         value, reward = self.action_values(captioner, memory, tokens, images)
-        hidden = captioner.token_outputs(tokens, memory)
-        log_prob = -cross_entropy(captioner.logits(hidden), tokens[tokens != PAD], reduction="none")
-        advantage = value - self.baseline(hidden.detach().float()).squeeze(1)
-        policy_loss = -(advantage.detach() * log_prob).sum() / len(tokens)
+        advantage = value - self.baseline(path.outputs.detach()).squeeze(1)
+        policy_loss = -(advantage.detach() * path.log_prob).sum() / len(tokens)
         baseline_loss = advantage.square().sum() / len(tokens)
         # A factor instead of a branch: under DistributedDataParallel every parameter must get a gradient.
         learning = float(self.trains_captioner())

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Objective, draw_with_greedy, sequence_log_prob
+from seqcap.objectives.base import Batch, Objective, draw_with_greedy
 
 
 class Config(Frozen):
@@ -20,8 +20,9 @@ class Model(Objective):
     exactly that of -E[Delta(y)]."""
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        samples = draw_with_greedy(captioner, batch, self.context, self.config.samples)
-        log_prob, _ = sequence_log_prob(captioner, samples)
+        memory = captioner.encode(batch.features)
+        samples = draw_with_greedy(captioner, memory, batch, self.context, self.config.samples)
+        log_prob = samples.log_prob()
         advantage = samples.reward - samples.baseline[:, None]
         loss = -(advantage * log_prob).mean()
         return loss, {"train_reward": samples.reward.mean().item()}

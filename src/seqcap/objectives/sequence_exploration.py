@@ -8,7 +8,7 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Objective, draw_with_greedy, sequence_log_prob
+from seqcap.objectives.base import Batch, Objective, draw_with_greedy
 from seqcap.rewards.bleu import multi_reference_bleu, pairwise_bleu
 
 
@@ -36,8 +36,9 @@ class Model(Objective):
     config: Config
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        samples = draw_with_greedy(captioner, batch, self.context, self.config.samples)
-        log_prob, _ = sequence_log_prob(captioner, samples)
+        memory = captioner.encode(batch.features)
+        samples = draw_with_greedy(captioner, memory, batch, self.context, self.config.samples)
+        log_prob = samples.log_prob()
         novelty = self.exploration(samples.tokens).to(log_prob)
         advantage = self.config.alpha * (samples.reward - samples.baseline[:, None])
         loss = -((advantage + (1 - self.config.alpha) * novelty) * log_prob).mean()

@@ -3,14 +3,14 @@
 from pydantic import Field
 from torch import Tensor
 
+from seqcap.models import decoding
 from seqcap.models.base import Captioner
 from seqcap.models.relaxation import Distribution, Relaxation, anneal, relaxed_rollout
-from seqcap.objectives.base import Batch
+from seqcap.objectives.base import Batch, draw_with_greedy, score, sequence_log_prob
 from seqcap.objectives.cooperation import (
     HingeConfig,
     ListenerConfig,
     ListenerObjective,
-    draw_candidates,
     gradient_norms,
     hinge_logs,
     reward_loss,
@@ -51,10 +51,15 @@ class Model(ListenerObjective):
         relaxed = relaxed_rollout(captioner, memory, self.context.max_length, relaxation)
         passed = scale_gradient(relaxed.passed, config.weight)
         hinge = self.hinge(self.embed_batch(batch), passed, config.margin)
-        drawn = relaxed.tokens if config.rho == 0 else None
-        samples, _ = draw_candidates(captioner, memory, batch, self.context, drawn)
-        cider, _ = reward_loss(captioner, samples)
-        logs = {"train_reward": samples.reward.mean().item(), "soft_share": relaxed.soft} | hinge_logs(hinge)
+        if config.rho > 0:
+            samples = draw_with_greedy(captioner, memory, batch, self.context, 1)
+            reward, baseline, log_prob = samples.reward[:, 0], samples.baseline, samples.log_prob()[:, 0]
+        else:
+            greedy = decoding.greedy(captioner, memory, self.context.max_length).tokens
+            reward, baseline = (score(captions, batch, self.context) for captions in (relaxed.tokens, greedy))
+            log_prob, _ = sequence_log_prob(captioner, relaxed.tokens, memory)
+        cider = reward_loss(reward, baseline, log_prob)
+        logs = {"train_reward": reward.mean().item(), "soft_share": relaxed.soft} | hinge_logs(hinge)
         if config.anneal_rate:
             logs["temperature"] = relaxation.temperature
         if self.count_step():

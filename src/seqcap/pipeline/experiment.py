@@ -53,11 +53,12 @@ def run_experiment(
         if (folder / "src/seqcap").is_dir() and run_python(folder, "-m", "seqcap", "graph") != 0:
             raise InputError(folder / GRAPH, "cannot be derived from the parameters", "see above")
         # Only what the report needs: not the data of tasks that the experiment leaves out.
-        needed = {stage: split_address(stage)[1].split("-") for stage in sorted(stage_graph(folder, [REPORT])[REPORT])}
-        wanted = papers or [name for kind, name in needed.values() if kind == "section"]
-        probes = [stage for stage, (kind, _) in needed.items() if kind == "probe"]
-        repro(folder, jobs, [*sections(wanted), *probes])
-        publish(folder, publish_to, experiment, wanted)
+        needed = sorted(stage_graph(folder, [REPORT])[REPORT])
+        made = [stage for stage in needed if split_address(stage)[1].startswith("section-")]
+        wanted = sections(papers) or made
+        probes = [stage for stage in needed if stage.startswith("probe-")]
+        repro(folder, jobs, [*wanted, *probes])
+        publish(folder, publish_to, experiment, [split_address(stage)[0].parent.name for stage in wanted])
 
 
 def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:
@@ -65,14 +66,10 @@ def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> Non
     file `source`, maps params.yaml or a papers/<paper>/runs.yaml to what `overlay` lays over it. With an evaluation go
     its groups, and with a group what its runs leave behind. A paper whose file is null takes no part."""
     yaml = YAML()
-    # What does not change is written as it was read.
+    # What does not change is written as it was read, with indents and nulls as DVC writes them.
     yaml.width = 1_000_000
     yaml.preserve_quotes = True
     yaml.default_flow_style = None
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    yaml.representer.add_representer(
-        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
-    )
     changed: dict[Path, Any] = {}
     for name, change in changes.items():
         path = folder / str(name)

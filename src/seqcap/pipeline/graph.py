@@ -188,8 +188,8 @@ def _section(params: Params, name: str, config: Any) -> Stage:
     if params.papers[name].rating:
         pages.append(f"reports/{name}/rating")
     does = f"The page of {name}, and its results, which the first page reads"
-    writes = [f"reports/{name}/{part}" for part in ("report.md", "details.md", "results")]
-    return Stage(does, [*own, *pages], writes, cached=False)
+    written = [f"reports/{name}/{part}" for part in ("report.md", "details.md", "results")]
+    return Stage(does, [*own, *pages], written, cached=False)
 
 
 SHARED: dict[str, Callable[[Params, str, Any], Stage]] = {
@@ -272,15 +272,15 @@ def _configure(root: Path) -> dict[str, Any]:
 
 
 def _report(params: Params) -> dict[str, Any]:
-    # All of these are in git: one paper can be run without the others.
-    pages = [f"reports/{paper}" for paper in params.papers]
+    # All that it reads is in git, so that one paper can be run without the others.
+    papers = [f"reports/{paper}" for paper in params.papers]
     probed = [f"reports/features/{task}.json" for task in params.shared.features]
-    beside = (params.shared.report.beside or {}).values()
-    written = ("report.md", "report.html", "features/report.md", "claims.csv", "curves.csv")
+    beside = params.shared.report.beside or {}
+    written = ["report.md", "report.html", "features/report.md", "claims.csv", "curves.csv"]
     return {
         "desc": "The first page, and all pages as one file",
         "cmd": "python stages/report.py",
-        "deps": [config_path(REPORT).as_posix(), *pages, *probed, *beside],
+        "deps": [config_path(REPORT).as_posix(), *papers, *probed, *beside.values()],
         "outs": [_output(f"reports/{path}", cached=False) for path in written],
         "metrics": [_output("reports/metrics.json", cached=False)],
     }

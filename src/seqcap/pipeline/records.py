@@ -12,8 +12,9 @@ import psutil
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from seqcap.files.writing import copy_file
+from seqcap.files.writing import copy_file, unwritable
 
+BUSY = 75  # the status of a DVC (`quiet_dvc`) that has found another at work
 DVC = Path(".dvc/tmp")  # where DVC has its locks
 KEPT = DVC / "seqcap-records"  # where copies of the files dvc.lock are
 
@@ -55,8 +56,9 @@ def _is_dvc(process: int) -> bool:
 
 
 def keep_records(folder: Path, records: Collection[Path]) -> None:
-    """Copies files dvc.lock of a checkout, or puts the copy back of one that a kill or a full disk has cut off: DVC
-    writes them in place. `records` are relative to the checkout."""
+    """Copies files dvc.lock of a checkout that are whole, in two generations, or puts the copy back of one that a kill
+    or a full disk has cut off: DVC writes them in place. Leaves those that somebody has changed or merged to DVC, which
+    will complain. `records` are relative to the checkout."""
     with dvc_waits(folder):
         for path in records:
             _keep(folder / path, folder / KEPT / path)
@@ -65,12 +67,18 @@ def keep_records(folder: Path, records: Collection[Path]) -> None:
 def _keep(records: Path, kept: Path) -> None:
     if not records.exists():
         return
-    if not _is_cut_off(records):
+    content, older = records.read_bytes(), kept.with_name(f"{kept.name}.older")
+    if _is_whole(content):
+        if kept.exists() and kept.read_bytes() != content:
+            copy_file(kept, older)
         copy_file(records, kept)
         return
-    if kept.exists():
+    if not _is_cut_off(content):
+        return
+    whole = [copy for copy in (kept, older) if copy.exists() and _is_whole(copy.read_bytes())]
+    if whole:
         done = "put back as it was"
-        copy_file(kept, records)
+        copy_file(whole[0], records)
     else:
         # What its cache holds DVC takes from there.
         done = "deleted"
@@ -78,19 +86,26 @@ def _keep(records: Path, kept: Path) -> None:
     print(f"{records}: was cut off, as by a kill or a full disk; {done}", file=sys.stderr, flush=True)
 
 
-def _is_cut_off(records: Path) -> bool:
+def _is_whole(content: bytes) -> bool:
+    return _fits(content) is True and content.endswith(b"\n")
+
+
+def _is_cut_off(content: bytes) -> bool:
+    return _fits(content) is False or not content.endswith(b"\n")
+
+
+def _fits(content: bytes) -> bool | None:
+    """Whether records have DVC's layout; None if they are no YAML, as where a merge has left its marks."""
     from dvc.schema import COMPILED_LOCKFILE_SCHEMA
     from voluptuous import Invalid
 
-    text = records.read_text(encoding="utf-8", errors="replace")
     try:
-        COMPILED_LOCKFILE_SCHEMA(YAML(typ="safe").load(text))
+        COMPILED_LOCKFILE_SCHEMA(YAML(typ="safe").load(content.decode(errors="replace")))
     except Invalid:
-        return True
-    except YAMLError:
-        # A merge has left its marks, say. DVC will complain.
-        pass
-    return not text.endswith("\n")
+        return False
+    except (YAMLError, ValueError):
+        return None
+    return True
 
 
 @contextmanager
@@ -98,5 +113,13 @@ def dvc_waits(folder: Path) -> Iterator[None]:
     """Keeps every DVC of a checkout waiting between the commands of its stages."""
     from dvc.lock import make_lock
 
-    with make_lock(str(folder / DVC / "lock"), wait=True):
+    path = folder / DVC / "lock"
+    lock = make_lock(str(path), wait=True)
+    try:
+        lock.lock()
+    except OSError as error:
+        raise unwritable(path, error) from None
+    try:
         yield
+    finally:
+        lock.unlock()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
 from seqcap.pipeline.graph import CONFIGURE, GRAPH, LOCK, REPORT, check_unchanged, graph_file, lock_files
 from seqcap.pipeline.params import PARAMS, read_yaml
-from seqcap.pipeline.records import DVC, keep_records, wait_for_dvc
+from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
 from seqcap.tasks import STARTS
@@ -31,7 +31,14 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
     def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
         dvc = ("-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item")
-        status = run_python(folder, *dvc, stage)
+        gone = _absent_inputs(folder, stage) if stage == REPORT else []
+        if gone:
+            # DVC would not run it. The page names the papers that it lacks.
+            print(f"the report is made without {', '.join(gone)}: nothing of these has run", flush=True)
+            status = run_python(folder, "stages/report.py")
+        else:
+            while (status := run_python(folder, *dvc, stage)) == BUSY:
+                wait_for_dvc(folder)
         file, name = split_address(stage)
         keep_records(folder, [file.with_name(LOCK.name)])
         if status != 0:
@@ -64,6 +71,11 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
 def check_checkout(folder: Path) -> None:
     if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
         raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
+    artifacts = folder / MACHINE.parent
+    if artifacts.is_symlink():
+        mount = "mount the other disk there, or keep DVC's cache on it: `dvc cache dir --local FOLDER`"
+        fix = f"{mount}, and `dvc config --local cache.type symlink`"
+        raise InputError(artifacts, "is a link, beyond which DVC keeps nothing", fix)
 
 
 def run_python(folder: Path, *arguments: str) -> int:
@@ -94,15 +106,31 @@ def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: in
 
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """The part of a graph that is out of date, and what depends on it, in one call of DVC: many would take minutes."""
-    with open_dvc(folder) as repo:
-        status = repo.status()
-        changed = {address(repo, stage) for stage in repo.index.stages if stage.addressing in status}
+    changed = changed_stages(folder)
     left: dict[str, set[str]] = {}
     for stage in TopologicalSorter(graph).static_order():
         before = graph[stage] & left.keys()
         if before or stage in changed:
             left[stage] = before
     return left
+
+
+def _absent_inputs(folder: Path, stage: str) -> list[str]:
+    """What a stage reads and is not there."""
+    with open_dvc(folder) as repo:
+        (found,) = (one for one in repo.index.stages if address(repo, one) == stage)
+        return [dependency.def_path for dependency in found.deps if not dependency.exists]
+
+
+def changed_stages(folder: Path) -> set[str]:
+    """The stages that are out of date themselves. Waits while another DVC works on the same files."""
+    from dvc.lock import LockError
+
+    while True:
+        with open_dvc(folder) as repo, suppress(LockError):
+            status = repo.status()
+            return {address(repo, stage) for stage in repo.index.stages if stage.addressing in status}
+        wait_for_dvc(folder)
 
 
 def share_cores(folder: Path, jobs: int) -> None:
@@ -168,9 +196,16 @@ def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[st
 def open_dvc(folder: Path) -> Iterator[Any]:
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
+    from dvc.scm import SCMError
 
     try:
         with Repo(str(folder)) as repo:
             yield repo
-    except DvcException as error:
+    except SCMError as error:
         raise InputError("dvc.yaml", f"cannot be run by DVC ({error})", "run from a git checkout of seqcap") from None
+    except DvcException as error:
+        fix = "mend the file that it names, or take it from git"
+        raise InputError("dvc.yaml", f"cannot be run by DVC ({error})", fix) from None
+    except OSError as error:
+        problem = f"cannot be used by DVC ({error.strerror})"
+        raise InputError(error.filename or ".dvc", problem, "look at the permissions of the folder .dvc") from None

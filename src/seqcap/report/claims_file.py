@@ -7,13 +7,17 @@ from dataclasses import replace
 from itertools import product
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from seqcap.config import Frozen
 from seqcap.report.claims import Claim
+from seqcap.report.evidence import MARGIN, Changed, Registered, Rule
 from seqcap.report.paper import Captions, Paper, read_yaml
 
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+
+# What all comparisons of a claim have of it.
+_OF_ALL = ("control", "why", "explained", "rule", "margin", "registered", "changed")
 
 
 class Entry(Frozen):
@@ -36,14 +40,20 @@ class Entry(Frozen):
 
 
 class Stated(Frozen):
-    """A claim, one sentence of the paper. Its first comparison is the primary one, which decides it; the others are
-    details. What the sentence names decides which one is primary, never our numbers."""
+    """A claim, one sentence of the paper. Its first comparison is the primary one, which decides it, or its first ones,
+    each of which has to hold; the others are details. What the sentence names decides which are primary, never our
+    numbers."""
 
     id: str
     control: bool = False  # whether it is a question of ours, which the paper does not claim
     sentence: str
-    why: str  # what in the paper makes the first comparison the primary one
+    why: str  # what in the paper makes the first comparisons the primary ones
     explained: str = ""  # why the claim does not hold, or what was tried; shown only where it does not
+    rule: Rule = "difference"
+    margin: float = Field(MARGIN, gt=0, lt=1)  # of "no worse"
+    primary: int = Field(1, ge=1)  # how many of the first comparisons decide it
+    registered: Registered | None = None  # None: nothing was, before the first run
+    changed: Changed | None = None
     comparisons: tuple[Entry, ...]
 
 
@@ -91,9 +101,8 @@ class ClaimsFile(Frozen):
         found: list[Claim] = []
         for stated in self.claims:
             made = (claim for entry in stated.comparisons for claim in make(stated, entry))
-            first, *details = (replace(claim, control=stated.control) for claim in made)
-            found.append(replace(first, why=stated.why, explained=stated.explained))
-            found += [replace(detail, primary=False) for detail in details]
+            shared = {name: getattr(stated, name) for name in _OF_ALL}
+            found += [replace(claim, **shared, primary=place < stated.primary) for place, claim in enumerate(made)]
         return found
 
     def _build(self, stated: Stated, entry: Entry, paper: Paper) -> Iterator[Claim]:

@@ -4,52 +4,60 @@ from collections.abc import Sequence
 
 from seqcap.files.schemas import DECODERS
 from seqcap.metrics.registry import METRICS, Metric
-from seqcap.report.claims import Claim, Result, run_claims
+from seqcap.report.claims import Claim, evidence
+from seqcap.report.evidence import Evidence
 from seqcap.report.inputs import Count, Run
 from seqcap.report.paper import Captions
-from seqcap.report.verdicts import FAILS, HOLDS
+from seqcap.report.verdicts import FEW_SEEDS, HOLDS, LEAST_SEEDS, REVERSED, Outcome, judge
 
-_JUDGED = {HOLDS: "better", FAILS: "worse"}
-LEAST_SEEDS, LEAST_ITEMS = 3, 100  # fewer bear no verdict
+_SIGNS = {"higher": 1, "lower": -1, "": 1}
+_JUDGED = {HOLDS: "better", REVERSED: "worse"}
+LEAST_ITEMS = 100  # fewer bear no verdict
 
 
-def compared(run: Run, left: str, right: str) -> list[Result]:
+def compared(run: Run, left: str, right: str) -> list[Outcome]:
     """The differences by metric; empty where the runs have no score in common. Intervals, p and q are those of the
     report's claims, with q for the number of these metrics."""
     claims = [
-        Claim("", "", metric.name, decoder, captions, left, right, -1 if metric.direction == "lower" else 1)
+        Claim(f"{decoder} {metric.name}", "", metric.name, decoder, captions, left, right, _SIGNS[metric.direction])
         for decoder in DECODERS
         for metric in METRICS.values()
         if (captions := _captions(metric, decoder)) is not None
         and all(run.scores.sample(name, decoder, metric.name, captions) is not None for name in (left, right))
     ]
-    return [result for result in run_claims(claims, run) if result.difference is not None]
+    # Nothing is claimed, so that no side has to catch up.
+    found = [_without_curves(evidence(claim, run)) for claim in claims]
+    return [judged.first for judged in judge(found) if judged.first.difference is not None]
 
 
-def heading(run: Run, left: str, right: str, results: Sequence[Result]) -> str:
+def _without_curves(of: Evidence) -> Evidence:
+    return of.model_copy(update={"sides": tuple(side.model_copy(update={"gained": {}}) for side in of.sides)})
+
+
+def heading(run: Run, left: str, right: str, outcomes: Sequence[Outcome]) -> str:
     """Who is compared, on how much; or on how little, which bears no verdict."""
     labels = " against ".join(run.by_name[name].label for name in (left, right))
-    items, seeds = results[0].items, Count(results[0].seeds)
-    if _enough(results):
+    items, seeds = outcomes[0].evidence.items, outcomes[0].seeds
+    if _enough(outcomes):
         return f"{labels}: {seeds} training seeds, {items:,} test items"
-    here = f"{items:,} items, {seeds.word} seed{'' if seeds == 1 else 's'}"
+    here = f"{items:,} items, {Count(seeds).word if seeds.isdigit() else seeds} seed{'' if seeds == '1' else 's'}"
     return f"{labels}: no verdict: {here}; it takes {LEAST_ITEMS} items and {Count(LEAST_SEEDS).word} seeds"
 
 
-def matrix(run: Run, left: str, right: str, results: Sequence[Result]) -> list[list[str]]:
+def matrix(run: Run, left: str, right: str, outcomes: Sequence[Outcome]) -> list[list[str]]:
     """A row per difference: both sides, the difference and, of enough items and seeds, q and the verdict on the left
     one. The first is the header."""
     rows = [["", left, right, "difference [95%]", "q", ""]]
-    for result in results:
-        neutral = not METRICS[result.claim.metric].direction and result.verdict in _JUDGED
-        verdict = "differs" if neutral else _JUDGED.get(result.verdict, result.judgement)
-        sides = [result.number(result.left), result.number(result.right)]
-        rows.append([result.claim.what(run), *sides, result.span, result.q, verdict])
-    return rows if _enough(results) else [row[:4] for row in rows]
+    for outcome in outcomes:
+        neutral = not METRICS[outcome.evidence.metric].direction and outcome.verdict in _JUDGED
+        verdict = "differs" if neutral else _JUDGED.get(outcome.verdict, outcome.judgement)
+        sides = [outcome.number(outcome.left), outcome.number(outcome.right)]
+        rows.append([outcome.evidence.what, *sides, outcome.span, outcome.shown_q, verdict])
+    return rows if _enough(outcomes) else [row[:4] for row in rows]
 
 
-def _enough(results: Sequence[Result]) -> bool:
-    return results[0].items >= LEAST_ITEMS and results[0].seeds >= LEAST_SEEDS
+def _enough(outcomes: Sequence[Outcome]) -> bool:
+    return outcomes[0].evidence.items >= LEAST_ITEMS and outcomes[0].verdict != FEW_SEEDS
 
 
 def _captions(metric: Metric, decoder: str) -> Captions | None:

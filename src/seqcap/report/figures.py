@@ -50,7 +50,6 @@ _CURVE_POINTS = 60
 
 def write_figures(run: Run) -> None:
     """Writes <name>.png of every figure, and figures.json. A function with nothing to draw returns a sentence."""
-    run = run.on_common_seeds()
     folder, functions = REPORTS / run.paper.name / "figures", run.paper.functions("figures")
     words = {}
     with matplotlib.style.context(["default", _STYLE]):

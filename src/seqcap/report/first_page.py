@@ -10,17 +10,18 @@ from typing import Any
 from seqcap.config.report import ReportConfig
 from seqcap.report import REPORTS, overview, provenance, texts
 from seqcap.report.results import Claim, Line, Results
-from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE
+from seqcap.report.verdicts import DECIDED, HOLDS, LESS, NOT_RUN, REVERSED
 
 ByPaper = dict[str, list[str]]  # paper -> claims
-_TESTED = (HOLDS, FAILS, UNSURE)
 
 
 @dataclass(frozen=True)
 class There:
-    """A comparison on the data of an experiment; `rule` as of `Results`."""
+    """A claim's first comparison on the data of an experiment; `rule` as of `Results`."""
 
     line: Line
+    verdict: str  # of the claim, if the same comparisons decide it there
+    words: str
     rule: str
 
 
@@ -39,17 +40,23 @@ class Reported:
                 yield paper, claim
 
     def elsewhere(self, paper: str, claim: Claim) -> dict[str, There]:
-        """Data -> a claim's primary comparison there, if it has a number."""
+        """Data -> a claim's first comparison there, if it has a number."""
         found = {}
         for data, papers in self.published.items():
-            line = _same(claim.first, papers[paper]) if paper in papers else None
-            if line and line.difference:
-                found[data] = There(line, papers[paper].rule)
+            there = _same(claim, papers[paper]) if paper in papers else None
+            if there and there.line.difference:
+                found[data] = there
         return found
+
+    def is_another(self, data: str, paper: str, claim: Claim) -> bool:
+        """Whether a claim is decided by another comparison on other data."""
+        papers = self.published[data]
+        its = [other for other in papers[paper].claims if other.id == claim.id] if paper in papers else []
+        return any(other.first.difference and other.first.key != claim.first.key for other in its)
 
     def others(self, paper: str) -> list[str]:
         """The other data that some claim of a paper was run on."""
-        claims = [claim for claim in self.papers[paper].claims if claim.first.verdict != NOT_RUN]
+        claims = [claim for claim in self.papers[paper].claims if claim.verdict != NOT_RUN]
         return list(dict.fromkeys(data for claim in claims for data in self.elsewhere(paper, claim)))
 
     def label(self, paper: str) -> str:
@@ -86,15 +93,21 @@ class Reported:
     def sizes(self, data: str) -> str:
         """ "2 training seeds, 1,000 test items" of the comparisons on other data."""
         lines = [line for results in self.published[data].values() for claim in results.claims for line in claim.lines]
-        seeds = {line.seeds for line in lines if line.seeds}
+        seeds = {number for line in lines for number in line.seeds}
         items = {line.items for line in lines if line.items}
         return f"{_span(seeds)} training seeds, {_span(items)} test items"
 
 
-def _same(wanted: Line, results: Results) -> Line | None:
-    """The same comparison among others, where it decides a claim or, if it decides none there, as a detail of one."""
-    found = [line for claim in results.claims for line in claim.lines if line.key == wanted.key]
-    return next((line for line in found if line.primary), found[0] if found else None)
+def _same(wanted: Claim, results: Results) -> There | None:
+    """The same claim, if the same comparisons decide it; else its first comparison, where it decides a claim or, if it
+    decides none there, as a detail of one."""
+    keys = [line.key for line in wanted.primary]
+    for claim in results.claims:
+        if [line.key for line in claim.primary] == keys:
+            return There(claim.first, claim.verdict, claim.words, results.rule)
+    found = [line for claim in results.claims for line in claim.lines if line.key == keys[0]]
+    line = next((line for line in found if line.primary), found[0] if found else None)
+    return There(line, "", line.verdict, results.rule) if line else None
 
 
 def first_page(report: Reported) -> str:
@@ -143,8 +156,8 @@ def _differing(report: Reported) -> dict[str, Any]:
         for data, there in report.elsewhere(paper, claim).items():
             if report.papers[paper].rule or there.rule:
                 continue
-            verdict, other = claim.first.verdict, there.line.verdict
-            if verdict in _TESTED and other in _TESTED:
+            verdict, other = claim.verdict, there.verdict
+            if verdict in DECIDED and other in DECIDED:
                 both[data] += 1
                 same[data] += verdict == other
                 if verdict != other:
@@ -160,8 +173,8 @@ def _failed(report: Reported) -> dict[str, Any]:
     """What did not reproduce, by paper and reason; then what could not be told, by verdict."""
     failed, untold = dict[tuple[str, str], list[Claim]](), dict[str, ByPaper]()
     for paper, claim in report.claims():
-        verdict = claim.first.verdict
-        if verdict == FAILS:
+        verdict = claim.verdict
+        if verdict in (REVERSED, LESS):
             failed.setdefault((paper, claim.explained or "No reason was found."), []).append(claim)
         elif verdict != HOLDS:
             untold.setdefault(verdict, {}).setdefault(paper, []).append(claim.id)
@@ -169,8 +182,7 @@ def _failed(report: Reported) -> dict[str, Any]:
 
 
 def _limits(report: Reported) -> dict[str, Any]:
-    lines = [claim.first for _, claim in report.claims()]
-    seeds = {line.seeds for line in lines if line.seeds and line.verdict != NOT_RUN}
+    seeds = {number for _, claim in report.claims() for number in claim.first.seeds if claim.verdict != NOT_RUN}
     said = [results.said for results in report.papers.values()]
     return {
         "generated": any({"scenes", "clips"} & set(of["datasets"]) for of in said),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from statistics import multimode
 from typing import Any
 
 import numpy as np
@@ -20,8 +17,9 @@ from numpy.typing import NDArray
 from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
+from seqcap.report import convergence
 from seqcap.report.paper import Captions, Paper, read_yaml
-from seqcap.report.statistics import Missing, Sample, paired
+from seqcap.report.statistics import Missing, Sample, matched
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
@@ -66,13 +64,6 @@ class Scores:
         systems = table.select(_SYSTEM).to_pandas(categories=_SYSTEM)
         self._places = systems.groupby(_SYSTEM, observed=True, sort=False).indices
         self._cached: dict[tuple[str, str, str, Captions], Sample | None] = {}
-        self._seeds: Mapping[str, Sequence[int]] = {}  # name -> its seeds that count; all of other names
-
-    def of_seeds(self, seeds: Mapping[str, Sequence[int]]) -> Scores:
-        """The same scores, but of some names those with given seeds alone."""
-        less = copy.copy(self)
-        less._seeds, less._cached = seeds, {}
-        return less
 
     @classmethod
     def read(cls, files: Sequence[str]) -> Scores:
@@ -96,7 +87,7 @@ class Scores:
         return pd.DataFrame(values, pd.Index(sample.items, name="item"), pd.Index(sample.seeds, name="seed"))
 
     def sample(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
-        """The scores of items, or their statistics for a corpus metric, for the bootstrap; None without any. Its value
+        """The scores of items, or their statistics for a corpus metric; None without any. Its value
         is the one for the whole corpus where the evaluate stage wrote that."""
         key = name, decoder, metric, captions
         if key not in self._cached:
@@ -142,7 +133,7 @@ class Scores:
     def _of(self, name: str, decoder: str, metric: str) -> pd.DataFrame:
         """The rows of one system and metric; no item or rank is -1, no value NaN."""
         rows: pd.DataFrame = self._rows.iloc[self._places.get((name, decoder, metric), [])]
-        return rows[rows["seed"].isin(self._seeds[name])] if name in self._seeds else rows
+        return rows
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
         rows = self._of(name, decoder, metric)
@@ -194,23 +185,6 @@ class Run:
         """All that was scored, in the order of the parameters; ensembles come last."""
         return self.config.runs
 
-    def on_common_seeds(self) -> Run:
-        """The same where numbers that stand side by side are of the same training seeds: of each run the first so many
-        as most runs of its task with several seeds have. Ensembles keep theirs."""
-        numbers: dict[str, list[int]] = defaultdict(list)
-        for entry in self.trained:
-            numbers[entry.task].append(len(entry.seeds))
-        usual = {task: min(multimode([n for n in found if n > 1] or [1])) for task, found in numbers.items()}
-        return self.of_first_seeds({entry.name: usual[entry.task] for entry in self.trained})
-
-    def of_first_seeds(self, numbers: Mapping[str, int]) -> Run:
-        """The same with at most so many training seeds of some runs."""
-        runs = tuple(run.model_copy(update={"seeds": run.seeds[: numbers.get(run.name)]}) for run in self.runs)
-        if runs == self.runs:
-            return self
-        config = self.config.model_copy(update={"runs": runs})
-        return replace(self, config=config, scores=self.scores.of_seeds({run.name: run.seeds for run in runs}))
-
     @cached_property
     def by_name(self) -> dict[str, ReportedRun]:
         return {run.name: run for run in self.runs}
@@ -245,6 +219,11 @@ class Run:
         return pd.concat(frames, ignore_index=True)
 
     @cached_property
+    def gained(self) -> Mapping[str, float]:
+        """What the runs of `trained` still gained at the end (`convergence.gains`)."""
+        return convergence.gains(self.curves)
+
+    @cached_property
     def steps(self) -> dict[str, int]:
         last = self.curves.groupby("variant")["step"].max()
         return {entry.name: int(last[entry.name]) for entry in self.trained if last.get(entry.name, 0)}
@@ -253,18 +232,21 @@ class Run:
     def images(self) -> pd.DataFrame:
         return read_images(self.config.pictures, self.split(self.config.pictures))
 
-    def paired(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
-        """The scores of some runs on their common items and seeds, or the reason why there are none."""
+    def matched(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
+        """The scores of some runs on their common items, or the reason why there are none."""
         for name in names:
             if name not in self.by_name:
                 return Missing(f"variant {name} is not part of this run", absent=True)
         samples = self.scores.samples(names, decoder, metric, captions)
         if isinstance(samples, Missing):
             return samples
-        if not set.intersection(*(set(sample.seeds.tolist()) for sample in samples)):
-            return Missing(f"{' and '.join(names)} have no seed in common")
         unit = self.kind(self.by_name[names[0]].task).unit
-        return paired(samples) or Missing(f"{metric} is undefined for every test {unit}")
+        return matched(samples) or Missing(f"{metric} is undefined for every test {unit}")
+
+    def share_start(self, names: Sequence[str]) -> bool:
+        """Whether equal seeds of some runs start from the same weights: those of one captioner for one task."""
+        there = [self.by_name[name] for name in names if name in self.by_name]
+        return len({(entry.task, entry.captioner) for entry in there}) < 2
 
     def kind(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]

@@ -36,7 +36,7 @@ class TableText(Frozen):
 
     title: str
     reading: str = ""
-    brackets: str = "95% bootstrap interval over training seeds and test images"  # what [ ] hold
+    brackets: str = "95% t interval over training seeds and test images"  # what [ ] hold
     published: str = ""  # the published table whose cells it has, if it needs no code
     task: str = ""  # whose data stand for the paper's; "": the first of the paper's
     evaluation: str = ""  # whose numbers of captions are filled in; "": that of the first run

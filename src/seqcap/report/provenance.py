@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from ruamel.yaml import YAML
 
 from seqcap import __version__
 from seqcap.config.report import PaperConfig, ReportedRun
 from seqcap.files.json_file import read_json
+from seqcap.system import scratch
 from seqcap.system.machine import MACHINE, Machine
 from seqcap.tasks import ARTIFACTS
 
@@ -69,8 +71,42 @@ def measure(config: PaperConfig) -> dict[str, Any]:
         ],
         "minutes": known,  # of training, of one seed of each run
         "minutes_of_training": round(trained, 3) if known else None,
-        "minutes_of_everything": None,
+        **_everything(config.paper),
     }
+
+
+def _everything(paper: str) -> dict[str, Any]:
+    """The minutes that all stages before a paper's page took, and which of these are not known: they ran elsewhere."""
+    files = {name: scratch.TIMING / f"{name}.json" for name in before(paper)}
+    seconds = [read_json(path)["seconds"] for path in files.values() if path.is_file()]
+    return {
+        "minutes_of_everything": round(sum(seconds) / 60, 3) if seconds else None,
+        "not_timed": [name for name, path in files.items() if not path.is_file()],
+    }
+
+
+def before(paper: str) -> list[str]:
+    """The stages that a paper's page depends on, as their processes are called: train@sle_xe."""
+    stages: dict[str, Any] = {}
+    for path in (Path("dvc.yaml"), Path("papers") / paper / "dvc.yaml"):
+        if path.is_file():
+            stages |= YAML(typ="safe").load(path.read_text(encoding="utf-8"))["stages"]
+    writes = {name: _written(stage) for name, stage in stages.items()}
+    ahead, found = [f"section-{paper}"], dict[str, None]()
+    while ahead:
+        reads = [Path(path) for path in stages.get(ahead.pop(), {}).get("deps", [])]
+        for name, paths in writes.items():
+            shared = any(path.is_relative_to(read) or read.is_relative_to(path) for path in paths for read in reads)
+            if shared and name not in found:
+                found[name] = None
+                ahead.append(name)
+    return sorted(name.replace("-", "@", 1) for name in found)
+
+
+def _written(stage: Mapping[str, Any]) -> list[Path]:
+    """The outputs of a stage of dvc.yaml; some have settings."""
+    entries = [*stage.get("outs", []), *stage.get("plots", [])]
+    return [Path(entry if isinstance(entry, str) else next(iter(entry))) for entry in entries]
 
 
 def _minutes(run: ReportedRun) -> float | None:
@@ -126,7 +162,7 @@ def in_words(provenance: Mapping[str, Any]) -> dict[str, str]:
         "processor": _processor(provenance),
         "versions": ", ".join(versions) or _NOT_RECORDED,
         "training": _number(provenance["minutes_of_training"]),
-        "everything": _number(provenance["minutes_of_everything"]),
+        "everything": _everything_in_words(provenance),
     }
 
 
@@ -161,6 +197,12 @@ def _processor(provenance: Mapping[str, Any]) -> str:
         return _NOT_RECORDED
     cores, instructions = provenance["cores"], provenance["instructions"]
     return f"{provenance['processor']}, {cores} cores; instruction set {instructions or _NOT_RECORDED}"
+
+
+def _everything_in_words(provenance: Mapping[str, Any]) -> str:
+    minutes, absent = provenance["minutes_of_everything"], len(provenance["not_timed"])
+    without = f", without {absent} stages that did not run there" if absent and minutes is not None else ""
+    return _number(minutes) + without
 
 
 def _number(minutes: float | None) -> str:

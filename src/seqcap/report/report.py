@@ -14,7 +14,7 @@ from seqcap.report.curves import HEADER
 from seqcap.report.first_page import Reported, first_page
 from seqcap.report.html import file_of, write_html
 from seqcap.report.results import Results, read_all
-from seqcap.report.verdicts import COLUMNS, FAILS, HOLDS, ONE_SEED, UNSURE
+from seqcap.report.verdicts import COLUMNS, DECIDED, HOLDS, NOT_RUN
 
 FEATURES = "features"  # the folder of what the probes of features found, and of its page
 
@@ -69,7 +69,8 @@ def _claims(papers: Mapping[str, Results]) -> str:
     writer = csv.DictWriter(text, [*COLUMNS, "rule"], lineterminator="\n")
     writer.writeheader()
     for results in papers.values():
-        writer.writerows({**record, "rule": results.rule} for record in results.records)
+        for claim in results.said["claims"]:
+            writer.writerows({**line, "rule": results.rule} for line in results.lines(claim))
     return text.getvalue()
 
 
@@ -78,4 +79,6 @@ def _counts(results: Results) -> dict[str, int]:
     counts = results.counts(control=False)
     if not counts:
         return {}
-    return {"hold": counts[HOLDS], "fail": counts[FAILS], "undecided": counts[UNSURE] + counts[ONE_SEED]}
+    decided = sum(counts[verdict] for verdict in DECIDED)
+    undecided = counts.total() - decided - counts[NOT_RUN]
+    return {"hold": counts[HOLDS], "fail": decided - counts[HOLDS], "undecided": undecided}

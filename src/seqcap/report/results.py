@@ -10,23 +10,25 @@ from typing import Any, Self
 
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
-from seqcap.report.verdicts import UNSURE
+from seqcap.report.evidence import Evidence
+from seqcap.report.verdicts import COLUMNS, Judgement, judge
 
 RESULTS = "results"  # the folder of these files, in the paper's
 # The version of these files. Verdicts follow from them by today's rule. Those of an earlier version do not hold enough
 # for that: they are shown in the words of the paper's own stage, and are not counted.
 VERSION = 2
 
-Record = Mapping[str, Any]  # of a comparison: what its paper's stage has written of it
+Record = Mapping[str, Any]  # of a comparison: its evidence or, in version 1, its line of claims.csv
+# Column of claims.csv -> what it was called in version 1.
+_CALLED = {"level": "kind", "p": "p_value", "q": "q_value", "printed": "paper_difference", "sign": "claimed"}
 
 
 @dataclass(frozen=True)
 class Line:
-    """A comparison as the first page shows it; "" and 0 where there is no number."""
+    """A comparison as the first page shows it; "" and () where there is no number."""
 
-    key: tuple[
-        str, ...
-    ]  # what tells comparisons apart, whatever the words for them and the claim that they are part of
+    # What tells comparisons apart, whatever the words for them and the claim that they are part of.
+    key: tuple[str, ...]
     primary: bool
     what: str
     printed: str  # the paper's difference
@@ -34,45 +36,45 @@ class Line:
     low: str
     high: str
     verdict: str
-    detectable: str  # the difference that could have been found, where none was
-    seeds: int
+    seeds: tuple[int, ...]  # of the sides, once where they are alike
     items: int
 
     @classmethod
-    def of(cls, record: Record) -> Self:
+    def of(cls, line: Mapping[str, str]) -> Self:
+        """From a line of claims.csv."""
         return cls(
-            key=tuple(record[column] for column in ("paper", "metric", "decoder", "left", "right", "base")),
-            primary=record["kind"] == "primary",
-            what=record["what"],
-            printed=record["paper_difference"],
-            difference=record["difference"],
-            low=record["low"],
-            high=record["high"],
-            verdict=record["verdict"],
-            detectable=record["detectable"] if record["verdict"] == UNSURE else "",
-            seeds=int(record["seeds"].partition("/")[2] or 0),
-            items=int(record["items"] or 0),
+            key=tuple(line[column] for column in ("paper", "metric", "decoder", "left", "right", "base")),
+            primary=line["level"] == "primary",
+            what=line["what"],
+            printed=line["printed"],
+            difference=line["difference"],
+            low=line["low"],
+            high=line["high"],
+            verdict=line["verdict"],
+            seeds=tuple(int(number) for number in line["seeds"].split(" and ") if number),
+            items=int(line["items"] or 0),
         )
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim with its comparisons, the primary one first."""
+    """A claim with its comparisons, the primary ones first."""
 
     id: str
     sentence: str
     explained: str  # why it does not hold, or what was tried
     control: bool  # whether it is a question of ours
+    verdict: str
+    words: str  # the verdict with what belongs to it
     lines: tuple[Line, ...]
 
     @property
     def first(self) -> Line:
         return self.lines[0]
 
-    @classmethod
-    def of(cls, said: Mapping[str, Any]) -> Self:
-        lines = tuple(Line.of(record) for record in said["records"])
-        return cls(said["id"], said["sentence"], said["explained"], said["control"], lines)
+    @property
+    def primary(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.primary)
 
 
 @dataclass(frozen=True)
@@ -121,20 +123,43 @@ class Results:
         """The commit whose rule the verdicts are of, if that is not today's; else ""."""
         return "" if self.said["version"] == VERSION else str(self.said["rule"])[:7]
 
-    @property
-    def records(self) -> list[Record]:
-        """Those of every comparison, as claims.csv has them."""
-        return [record for claim in self.said["claims"] for record in claim["records"]]
+    @cached_property
+    def judged(self) -> Mapping[str, Judgement]:
+        """Claim -> what its evidence says by today's rule; {} where there is none."""
+        if self.rule:
+            return {}
+        records = (record for claim in self.said["claims"] for record in claim["records"])
+        return {of.claim: of for of in judge([Evidence.model_validate(record) for record in records])}
+
+    def lines(self, claim: Mapping[str, Any]) -> list[dict[str, str]]:
+        """The lines of claims.csv of a claim, an entry of `said`."""
+        if self.rule:
+            return [_of_version_1(record) for record in claim["records"]]
+        return [outcome.line() for outcome in self.judged[claim["id"]].outcomes]
 
     @cached_property
     def claims(self) -> Sequence[Claim]:
-        return [Claim.of(claim) for claim in self.said["claims"]]
+        found = []
+        for claim in self.said["claims"]:
+            lines = self.lines(claim)
+            judged = self.judged.get(claim["id"])
+            verdict = judged.verdict if judged else lines[0]["verdict"]
+            words = judged.judgement if judged else verdict
+            named = (claim["id"], claim["sentence"], claim["explained"], claim["control"])
+            found.append(Claim(*named, verdict, words, tuple(map(Line.of, lines))))
+        return found
 
     def counts(self, *, control: bool) -> Counter[str]:
         """How many of the paper's claims, or of our controls, have each verdict of today's rule."""
         if self.rule:
             return Counter()
-        return Counter(claim.first.verdict for claim in self.claims if claim.control == control)
+        return Counter(claim.verdict for claim in self.claims if claim.control == control)
+
+
+def _of_version_1(record: Record) -> dict[str, str]:
+    """A line of claims.csv from one of version 1, which counted the seeds that agreed: "3/3"."""
+    line = {column: str(record.get(_CALLED.get(column, column), "")) for column in COLUMNS}
+    return line | {"seeds": line["seeds"].partition("/")[2]}
 
 
 def read_all(folder: Path, papers: Sequence[str]) -> dict[str, Results]:

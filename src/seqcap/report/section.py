@@ -12,8 +12,8 @@ import numpy as np
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.report import REPORTS, comparison, provenance, published, texts
-from seqcap.report.claims import Claim, Result, by_claim, claims_table, run_claims
-from seqcap.report.claims_file import ClaimsFile, Measured
+from seqcap.report.claims import Claim, JudgedClaim, claims_table, run_claims
+from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Run
 from seqcap.report.paper import Rows
@@ -27,18 +27,18 @@ _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
     """Writes the paper's page, report.md, its details.md and its results; `comparisons` are of two runs each."""
-    results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
+    judged, rows = run_claims(all_claims(run), run), run.paper.find("rows")
     origin = provenance.measure(run.config)
-    said = summary(run, results) | {"version": VERSION, "rule": origin["commit"]}
+    said = summary(run, judged) | {"version": VERSION, "rule": origin["commit"]}
     folder = REPORTS / run.paper.name
     pages = {
-        "report.md": _page(run, said, results, comparisons, origin),
+        "report.md": _page(run, said, judged, comparisons, origin),
         "details.md": _details(run, rows.rows(run) if rows else run.paper.facts.rows),
     }
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
             path.write_text(text, encoding="utf-8")
-    metrics = _metrics(run, said, ClaimsFile.read(run.paper).metrics)
+    metrics = _metrics(run, judged, ClaimsFile.read(run.paper))
     Results(said=said, metrics=metrics, curves=_curves(run), provenance=origin).write(folder)
 
 
@@ -62,13 +62,12 @@ def all_claims(run: Run) -> list[Claim]:
 def _page(
     run: Run,
     said: Mapping[str, Any],
-    results: Sequence[Result],
+    judged: Sequence[JudgedClaim],
     comparisons: Sequence[tuple[str, str]],
     origin: Mapping[str, Any],
 ) -> str:
     """The page as markdown; links are relative to reports/<paper>/."""
     claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
-    primary = [result for result in results if result.claim.primary]
     stand_ins = [(theirs, run.stand_in(task)) for task, theirs in run.paper.facts.published_on.items()]
     stand_ins += [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
@@ -76,17 +75,19 @@ def _page(
         "page",
         run=run,
         said=said,
-        verdicts=_counts(result for result in primary if not result.claim.control),
-        controls=_counts(result for result in primary if result.claim.control),
+        verdicts=_counts(of for of in judged if not of.claim.control),
+        controls=_counts(of for of in judged if of.claim.control),
         file=file,
-        results=results,
+        judged=judged,
         data=[run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs)],
-        claims=claims_table(run, results),
+        claims=claims_table(judged),
         comparison=comparison,
         comparisons=comparisons,
         stand_ins=stand_ins,
         one_seed=_one_seed(run),
-        reasons=dict.fromkeys(result.reason for result in results if result.verdict == NOT_RUN),
+        reasons=dict.fromkeys(
+            outcome.reason for of in judged for outcome in of.judged.outcomes if outcome.verdict == NOT_RUN
+        ),
         origin=provenance.in_words(origin),
         origin_of_data=[provenance.data_in_words(data) for data in origin["data"]],
         **_shown(run, details=False),
@@ -114,7 +115,7 @@ def _shown(run: Run, *, details: bool) -> dict[str, Any]:
     return {"tables": tables, "figures": figures, "missing": missing}
 
 
-def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
+def summary(run: Run, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
     """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
     tasks, finding = dict.fromkeys(entry.task for entry in run.runs), ClaimsFile.read(run.paper).finding
     claims = run.paper.find("claims")
@@ -125,35 +126,33 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
         "datasets": list(dict.fromkeys(run.dataset(task) for task in tasks)),
         "levels": others,
         "finding": finding and finding.model_dump(),
-        "remarks": claims.remarks(run, results) if hasattr(claims, "remarks") else [],
+        "remarks": claims.remarks(run, judged) if hasattr(claims, "remarks") else [],
         "claims": [
             {
-                "id": first.claim.id,
-                "sentence": first.claim.words(run),
-                "why": first.claim.why,
-                "explained": first.explained,
-                "control": first.claim.control,
-                "records": [result.record(run) for result in (first, *details)],
+                "id": of.claim.id,
+                "sentence": of.claim.words(run),
+                "why": of.claim.why,
+                "explained": of.claim.explained,
+                "control": of.claim.control,
+                "records": [result.record() for result in of.results],
             }
-            for first, *details in by_claim(results)
+            for of in judged
         ],
     }
 
 
-def _counts(results: Iterable[Result]) -> dict[str, int]:
-    found = Counter(result.verdict for result in results)
+def _counts(judged: Iterable[JudgedClaim]) -> dict[str, int]:
+    found = Counter(of.judged.verdict for of in judged)
     return {verdict: found[verdict] for verdict in COUNTED}
 
 
-def _metrics(run: Run, said: Mapping[str, Any], wanted: Mapping[str, Measured]) -> dict[str, float]:
-    """The difference that stands for the paper, and the numbers that are `wanted`, of runs that are there. `said` is
-    the paper's claims.json."""
+def _metrics(run: Run, judged: Sequence[JudgedClaim], file: ClaimsFile) -> dict[str, float]:
+    """The difference that stands for the paper, and the numbers that its file wants, of runs that are there."""
     numbers: dict[str, float] = {}
-    if said.get("finding"):
-        claims = {claim["id"]: claim["records"][0] for claim in said["claims"]}
-        difference = claims[said["finding"]["claim"]]["difference"]
-        numbers |= {"finding": float(difference)} if difference else {}
-    for name, measured in wanted.items():
+    if file.finding:
+        first = next(of.judged.first for of in judged if of.claim.id == file.finding.claim)
+        numbers |= {"finding": float(first.number(first.difference))} if first.difference is not None else {}
+    for name, measured in file.metrics.items():
         values = run.scores.by_seed(measured.run, measured.decoder, measured.metric, measured.captions)
         if values is not None and not values.isna().all():
             metric = registry.find(measured.metric)

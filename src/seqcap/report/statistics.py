@@ -1,29 +1,45 @@
-"""How sure a number is: a bootstrap of two levels, training seeds and test items.
+"""How sure a number is: intervals and p over training seeds and test items. docs/claims.md has the formulas.
 
-A number should speak of other training runs and of other test items, so both are drawn with replacement. Every system
-of a comparison has the same seeds and items, so all get the same draws (pairing): what they have in common falls out of
-their difference. Seeds and items are crossed, and the scatter of single scores counts at both levels: the intervals are
-on the safe side (Owen, "The pigeonhole bootstrap", Annals of Applied Statistics 2007). With one seed only items are
-drawn. For corpus metrics (BLEU, mBLEU) a resample's counts are summed over its items.
+A number should speak of other training runs and of other test items. Every seed is tested on the same items, so there
+are two parts. A is the variance of the mean over seeds: the scatter of the n seeds' values, over n, with n - 1 degrees
+of freedom. B is what all seeds have in common, the choice of test items. The scatter of the values holds a share of the
+items' noise already, that of single seeds on single items: it is taken off B, so that nothing counts twice. Of the
+number d of a true one D,
+
+    d - D  ~  sqrt(A) t + sqrt(B) z
+
+with t of n - 1 degrees of freedom and z normal (Behrens 1929; Fisher 1935). With A alone it is Student's t, with B
+alone the normal distribution. Satterthwaite's degrees of freedom give intervals as good, and p that are too small: of
+three seeds with three times the items' standard error, p is below .0025 five times as often as it should be.
+
+What test items do to a number is found by drawing them with replacement, with the seeds as they are. All systems get
+the same draws: what they have in common falls out of their difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, ndtr, stdtrit
+from scipy.stats import false_discovery_control
 
 Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
 
+SIGNIFICANCE, POWER = 0.05, 0.8
+# Of bootstraps over one level: replicates of an estimator, raters' captions.
 RESAMPLES = 10_000
-# 2.8 standard deviations: of a true difference of that size four runs in five find p < .05 (1.96 + .84).
-DETECTABLE = 2.8
+DRAWS = 2_000  # of test items: a standard error is known to 1.6%
 TOO_MANY = 0.5  # a number that more than this share of the resamples does not have is no number
-# How often items are drawn is kept as bytes, at most so many chunks of so many: 512 MB.
-_CHUNK, _CHUNKS = 2_000_000, 256
+_CHUNK = 2_000_000  # items that are drawn at once
+# Of t as a mixture of normal distributions: how many scales, and how far they reach, in logarithms.
+_SCALES, _DOWN, _UP = 129, 26.0, 3.5
+_HALVINGS = 30
 
 
 @dataclass(frozen=True)
@@ -31,8 +47,8 @@ class Sample:
     """The numbers that a metric of one system is computed from. Without `aggregate`, the value is the mean of the only
     statistic. `shift` is for a metric with a corpus value of its own (METEOR): item scores say how sure it is."""
 
-    items: NDArray[np.int64]  # [items], ascending
-    seeds: NDArray[np.int64]  # [seeds], ascending
+    items: Ids  # [items], ascending
+    seeds: Ids  # [seeds], ascending
     statistics: Floats  # [items, seeds, k]; they add up over items
     counted: NDArray[np.bool_]  # [items, seeds]; False where the metric is undefined
     aggregate: Callable[[Floats], Floats] | None = None  # sums [..., k] -> values [...]
@@ -42,29 +58,20 @@ class Sample:
     def by_seed(self) -> Floats:
         """The metric's value with each seed [seeds]; NaN where it is undefined for every item."""
         totals = np.where(self.counted[:, :, None], self.statistics, 0.0).sum(axis=0)
-        values: Floats = self._values(totals[None], np.ones((1, len(self.items))))[0]
+        values: Floats = self._values(totals[None], self.counted.sum(axis=0)[None])[0]
         return values
 
     @cached_property
-    def resampled_by_seed(self) -> Floats:
-        """The metric's value with each seed on resampled items [resamples, seeds]."""
+    def resampled(self) -> Floats:
+        """The metric's value with each seed on resampled items [DRAWS, seeds]."""
         items, seeds, k = self.statistics.shape
         kept = np.where(self.counted[:, :, None], self.statistics, 0.0)
         # Single precision is exact for counts below 2^24. Scores are centred, which leaves them seven digits.
         centre = 0.0 if self.aggregate else kept.sum(axis=0) / np.maximum(self.counted.sum(axis=0), 1)[:, None]
         kept = np.where(self.counted[:, :, None], kept - centre, 0.0).astype(np.float32).reshape(items, seeds * k)
-        values = []
-        for weights in _drawn(items):
-            totals = (weights @ kept).astype(np.float64).reshape(-1, seeds, k)
-            values.append(self._values(totals, weights, centre))
-        return np.concatenate(values)
-
-    @cached_property
-    def resampled(self) -> Floats:
-        """The mean over seeds on resampled seeds and items [resamples]; NaN where it is undefined for a drawn seed."""
-        drawn = _seed_counts(len(self.seeds))
-        means: Floats = np.where(drawn > 0, self.resampled_by_seed * drawn, 0.0).sum(axis=1) / len(self.seeds)
-        return means
+        weights = _drawn(items)
+        totals = (weights @ kept).astype(np.float64).reshape(-1, seeds, k)
+        return self._values(totals, weights @ self.counted.astype(np.float32), centre)
 
     def only(self, seeds: Sequence[int], counted: NDArray[np.bool_] | None = None) -> Sample:
         """Some of its seeds, and the items counted for them [items, those seeds]."""
@@ -79,33 +86,36 @@ class Sample:
             shift=None if self.shift is None else self.shift[places],
         )
 
-    def _values(self, totals: Floats, weights: NDArray[np.floating], centre: Floats | float = 0.0) -> Floats:
-        """Values [n, seeds] of totals [n, seeds, k] over items drawn `weights` times [n, items]."""
-        if self.aggregate:
-            values = self.aggregate(totals)
-        else:
-            every = self.counted.all()
-            drawn = len(self.items) if every else weights @ self.counted.astype(weights.dtype)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                values = (totals / np.asarray(drawn)[..., None] + centre)[..., 0]
+    def _values(self, totals: Floats, number: NDArray[Any], centre: Floats | float = 0.0) -> Floats:
+        """Values [n, seeds] of totals [n, seeds, k] over so many items [n, seeds]."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = self.aggregate(totals) if self.aggregate else (totals / number[..., None] + centre)[..., 0]
+        values: Floats = np.where(number > 0, found, np.nan)
         return values if self.shift is None else values + self.shift
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """A number with its bootstrap resamples."""
+class Number:
+    """A number with each training seed, and the same on resampled test items."""
 
     value: float
-    resampled: Floats  # [resamples]; NaN where a resample does not have the number
-    by_seed: Mapping[int, float]  # the number with each training seed alone; empty where it depends on no seed
+    by_seed: Mapping[int, float]  # in the order of the seeds; empty where it depends on no seed
+    # [DRAWS, seeds], one column where it depends on no seed; NaN where a resample does not have the number.
+    resampled: Floats
     items: int
     remarks: tuple[str, ...] = ()
+    untestable: str = ""  # why it bears no test
 
     @classmethod
-    def of(cls, sample: Sample) -> Drawn:
+    def of(cls, sample: Sample) -> Number:
         values = sample.by_seed
         by_seed = dict(zip(sample.seeds.tolist(), values.tolist(), strict=True))
-        return cls(float(values.mean()), sample.resampled, by_seed, int(sample.counted.any(axis=1).sum()))
+        return cls(float(values.mean()), by_seed, sample.resampled, int(sample.counted.any(axis=1).sum()))
+
+    @property
+    def seedless(self) -> Number:
+        """The same where seeds are none: what people wrote."""
+        return replace(self, by_seed={}, resampled=self.resampled.mean(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -114,30 +124,216 @@ class Missing:
     absent: bool = False  # whether a run is no part of this run, rather than without scores
 
 
-def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing:
-    """left - right, each resample with the same draw, on the training seeds of both; or what is missing."""
-    if isinstance(left, Missing) or isinstance(right, Missing):
-        return left if isinstance(left, Missing) else right
-    seeds = {seed: value - right.by_seed[seed] for seed, value in left.by_seed.items() if seed in right.by_seed}
-    remarks = tuple(dict.fromkeys((*left.remarks, *right.remarks)))
-    items = min(left.items, right.items)
-    return Drawn(left.value - right.value, left.resampled - right.resampled, seeds, items, remarks)
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """A weighed sum of numbers: one alone, or left - right. Seeds are paired where runs start from the same weights."""
+
+    numbers: tuple[Number, ...]
+    weights: tuple[float, ...]
+    paired: bool = True
+
+    @property
+    def value(self) -> float:
+        return sum(weight * number.value for weight, number in zip(self.weights, self.numbers, strict=True))
+
+    @property
+    def items(self) -> int:
+        return min(number.items for number in self.numbers)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Of how many training seeds each number is that depends on them."""
+        return tuple(len(number.by_seed) for number in self.numbers if number.by_seed)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(remark for number in self.numbers for remark in number.remarks))
+
+    @property
+    def untestable(self) -> str:
+        return next((number.untestable for number in self.numbers if number.untestable), "")
+
+    @property
+    def spread(self) -> Spread:
+        values = [list(number.by_seed.values()) or [number.value] for number in self.numbers]
+        seeds = [tuple(number.by_seed) for number in self.numbers]
+        covariance = item_covariance(self.numbers)
+        return spread(np.concatenate(values), covariance, seeds, self.weights, self.items, self.paired)
+
+    def interval(self) -> tuple[float, float] | tuple[None, None]:
+        """The 95% interval; none of what bears no test."""
+        if self.untestable or self.items < 2:
+            return None, None
+        reach = float(self.spread.reach())
+        return self.value - reach, self.value + reach
 
 
-def paired(samples: Sequence[Sample]) -> list[Sample] | None:
-    """Systems on their common seeds, without what is undefined for one of them; None where no seed is left."""
-    common = np.array(sorted(set.intersection(*(set(sample.seeds.tolist()) for sample in samples))), dtype=np.int64)
-    same = [sample.only(common.tolist()) for sample in samples]
-    counted = np.logical_and.reduce([sample.counted for sample in same])
-    defined = counted.any(axis=0)
-    if not defined.any():
-        return None
-    return [sample.only(common[defined].tolist(), counted[:, defined]) for sample in same]
+def difference(left: Number | Missing, right: Number | Missing, paired: bool = True) -> Contrast | Missing:
+    """left - right; or what is missing."""
+    if isinstance(left, Missing):
+        return left
+    if isinstance(right, Missing):
+        return right
+    return Contrast((left, right), (1.0, -1.0), paired)
+
+
+def matched(samples: Sequence[Sample]) -> list[Sample] | None:
+    """Systems without what is undefined for another one with the same seed; None where one is left without a value."""
+    found = []
+    for sample in samples:
+        counted = sample.counted.copy()
+        for other in samples:
+            _, here, there = np.intersect1d(sample.seeds, other.seeds, return_indices=True)
+            counted[:, here] &= other.counted[:, there]
+        defined = counted.any(axis=0)
+        if not defined.any():
+            return None
+        found.append(sample.only(sample.seeds[defined].tolist(), counted[:, defined]))
+    return found
+
+
+def item_covariance(numbers: Sequence[Number]) -> Floats:
+    """What the choice of test items does to all values together [rows, rows]; a row for each number and each of its
+    seeds, one for a number without. Resamples that lack one of them do not count."""
+    values = np.concatenate([number.resampled for number in numbers], axis=1)
+    covariance: Floats = np.cov(values[~np.isnan(values).any(axis=1)], rowvar=False)
+    return covariance.reshape(values.shape[1], values.shape[1])
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far a number may be from the true one: sqrt(A) t + sqrt(B) z, all arrays of one shape."""
+
+    seeds: Floats  # A
+    freedom: Floats  # degrees of freedom of A
+    items: Floats  # B
+    shared: Floats  # the least that A can be: the share of the items' noise that it holds
+
+    def p_value(self, distance: Floats | float) -> Floats:
+        """How often a number is farther than `distance` from the true one, to either side."""
+        shape = self.freedom[..., None] / 2
+        # t is normal with the scale 1 / sqrt(g), g a mean of squares: here by a sum over the logarithms of g.
+        scales = np.linspace(0.0, 1.0, _SCALES) * (_DOWN / shape + _UP) - _DOWN / shape
+        weights = np.exp(shape * (scales + np.log(shape)) - shape * np.exp(scales) - gammaln(shape))
+        variance = self.items[..., None] + np.maximum(self.seeds[..., None] * np.exp(-scales), self.shared[..., None])
+        far = np.abs(np.asarray(distance, dtype=np.float64))[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Of a number that does not vary, no distance is as likely as any.
+            tails = np.where(far > 0, ndtr(-far / np.sqrt(variance)), 0.5)
+        found: Floats = np.minimum(2 * (weights * tails).sum(axis=-1) / weights.sum(axis=-1), 1.0)
+        return found
+
+    def reach(self, p: float = SIGNIFICANCE) -> Floats:
+        """The distance that has this p: half of an interval's width."""
+        low: Floats = np.zeros_like(self.seeds)
+        # No farther than the two parts together.
+        of_seeds = np.sqrt(np.maximum(self.seeds, self.shared)) * -stdtrit(self.freedom, p / 2)
+        of_items = np.sqrt(self.items + self.shared) * -stdtrit(np.inf, p / 2)
+        high: Floats = of_seeds + of_items
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            beyond = self.p_value(middle) > p
+            low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
+        return high
+
+    @property
+    def detectable(self) -> Floats:
+        """The smallest true difference that four of five such comparisons find."""
+        found: Floats = self.reach(SIGNIFICANCE) + self.reach(2 * (1 - POWER))
+        return found
+
+
+def spread(
+    values: Floats,
+    covariance: Floats,
+    seeds: Sequence[Sequence[int]],
+    weights: Sequence[float],
+    items: int,
+    paired: bool = True,
+) -> Spread:
+    """The spread of a weighed sum of sides, each the mean over its seeds.
+
+    `values` [..., rows] and `covariance` [..., rows, rows] over test items have a row for each side and each of its
+    seeds, one for a side without. Seeds that all sides have are paired (`paired`): each counts with its own sum. Those
+    of one side alone count with that side's scatter, a single one with that of the side with most seeds. Where no side
+    has two seeds, only items are left.
+    """
+    starts = np.cumsum([0, *(max(len(of), 1) for of in seeds)])
+    row = np.zeros(starts[-1])
+    for side, of in enumerate(seeds):
+        row[starts[side] : starts[side + 1]] = weights[side] / max(len(of), 1)
+    common = set.intersection(*(set(of) for of in seeds if of)) if paired and any(seeds) else set[int]()
+    # A factor, and a sum of rows for each seed that scatters: [seeds, rows].
+    groups = list[tuple[float, Floats]]()
+    if len(common) > 1:
+        sums = np.zeros((len(common), len(row)))
+        for number, seed in enumerate(sorted(common)):
+            for side, of in enumerate(seeds):
+                if of:
+                    place = starts[side] + list(of).index(seed)
+                    sums[number, place] = row[place]
+        groups.append((float(len(common)), sums))
+    else:
+        common = set()
+    factors = [0.0] * len(seeds)
+    most = max(range(len(seeds)), key=lambda side: len(seeds[side]))
+    for side, of in enumerate(seeds):
+        if of:
+            factors[side if len(of) > 1 else most] += len(set(of) - common) * (weights[side] / len(of)) ** 2
+    for side, of in enumerate(seeds):
+        if len(of) > 1 and factors[side]:
+            groups.append((factors[side], np.eye(len(row))[starts[side] : starts[side + 1]]))
+    of_items = np.einsum("...ij,i,j->...", covariance, row, row)
+    if not groups:
+        return Spread(of_items, np.full_like(of_items, max(items - 1, 1)), np.zeros_like(of_items), 0 * of_items)
+    parts, shared, freedom = [], [], []
+    for factor, sums in groups:
+        apart = sums - sums.mean(axis=0)
+        freedom.append(len(sums) - 1)
+        parts.append(factor * ((values @ apart.T) ** 2).sum(axis=-1) / freedom[-1])
+        shared.append(factor * np.einsum("si,...ij,sj->...", apart, covariance, apart) / freedom[-1])
+    total, held = sum(parts), sum(shared)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Satterthwaite's, where seeds are not all paired.
+        degrees = total**2 / sum(part**2 / of for part, of in zip(parts, freedom, strict=True))
+    degrees = np.where(total > 0, degrees, float(min(freedom)))
+    return Spread(np.asarray(total), degrees, np.maximum(of_items - held, 0.0), np.maximum(held, 0.0))
+
+
+def seeds_needed(of: Spread, seeds: int, wanted: float, least: int = 3, most: int = 20) -> int | None:
+    """How many seeds find a difference `wanted` four times in five, by the spread that so many seeds have; None if more
+    than `most`."""
+    for number in range(least, most + 1):
+        less = seeds / number
+        then = Spread(of.seeds * less, np.full_like(of.freedom, number - 1), of.items, of.shared * less)
+        if float(then.detectable) <= abs(wanted):
+            return number
+    return None
+
+
+def q_values(p_values: Iterable[float]) -> list[float]:
+    """Each p adjusted by Benjamini and Hochberg (1995): calling all below q a find makes a share q of them false."""
+    p = np.array(list(p_values), dtype=np.float64)
+    return [float(q) for q in false_discovery_control(p)] if len(p) else []
+
+
+@lru_cache(maxsize=8)
+def _drawn(items: int) -> NDArray[np.float32]:
+    """How often each item is drawn in each resample: [DRAWS, items]."""
+    drawn = np.random.default_rng(0).integers(items, size=(DRAWS, items))
+    drawn += np.arange(DRAWS)[:, None] * items
+    return np.bincount(drawn.ravel(), minlength=DRAWS * items).astype(np.float32).reshape(DRAWS, items)
 
 
 def resampled_means(scores: Floats, seed: int = 0) -> Floats:
-    """Means [RESAMPLES] of values [n] drawn with replacement: one level. The same seed and n give the same draws."""
-    return np.concatenate([weights.astype(np.float64) @ scores for weights in _drawn(len(scores), seed)]) / len(scores)
+    """Means [RESAMPLES] of values [n] drawn with replacement. The same seed and n give the same draws."""
+    rng = np.random.default_rng(seed)
+    rows = max(1, _CHUNK // len(scores))
+    means = [
+        scores[rng.integers(len(scores), size=(min(rows, RESAMPLES - start), len(scores)))].mean(axis=1)
+        for start in range(0, RESAMPLES, rows)
+    ]
+    return np.concatenate(means)
 
 
 def interval(resampled: Floats) -> tuple[float, float]:
@@ -149,51 +345,3 @@ def interval(resampled: Floats) -> tuple[float, float]:
 def bootstrap_interval(scores: Floats) -> tuple[float, float]:
     """95% percentile interval of the mean of `scores` [n]."""
     return interval(resampled_means(scores))
-
-
-def p_value(resampled: Floats) -> float:
-    """Two-sided p-value of "the difference is zero" from resampled differences [resamples]: twice the smaller tail on
-    the other side of zero, with one added to counts so that it is never 0."""
-    defined = resampled[~np.isnan(resampled)]
-    below = (np.count_nonzero(defined <= 0) + 1) / (len(defined) + 1)
-    above = (np.count_nonzero(defined >= 0) + 1) / (len(defined) + 1)
-    return float(min(1.0, 2 * min(below, above)))
-
-
-def detectable(resampled: Floats) -> float:
-    """The smallest true difference that such a comparison finds in four of five runs, from resampled differences."""
-    return DETECTABLE * float(np.nanstd(resampled))
-
-
-def q_values(p_values: Sequence[float]) -> list[float]:
-    """Each p-value adjusted by Benjamini and Hochberg (1995): calling all below q a find makes a share q of them false.
-    q of the i-th smallest of m is the smallest of m p / j over j from i on."""
-    p = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p)[::-1]
-    ranks = np.arange(len(p), 0, -1)
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum.accumulate(p[order] * len(p) / ranks)
-    return [float(q) for q in adjusted]
-
-
-def _drawn(items: int, seed: int = 0) -> Iterator[NDArray[np.float32]]:
-    """How often each item is drawn in each resample, some resamples at a time: [n, items]."""
-    rows = max(1, _CHUNK // items)
-    for start in range(0, RESAMPLES, rows):
-        yield _chunk(items, seed, start, min(rows, RESAMPLES - start)).astype(np.float32)
-
-
-@lru_cache(maxsize=_CHUNKS)
-def _chunk(items: int, seed: int, start: int, rows: int) -> NDArray[np.uint8]:
-    """[rows, items] of `_drawn`, from resample `start` on. No item is drawn as often as 256 times."""
-    drawn = np.random.default_rng([seed, start]).integers(items, size=(rows, items))
-    drawn += np.arange(rows)[:, None] * items
-    return np.bincount(drawn.ravel(), minlength=rows * items).astype(np.uint8).reshape(rows, items)
-
-
-@lru_cache(maxsize=16)
-def _seed_counts(seeds: int) -> Floats:
-    """How often each seed is drawn in each resample: [RESAMPLES, seeds]."""
-    drawn = np.random.default_rng([seeds, 1]).integers(seeds, size=(RESAMPLES, seeds))
-    counts: Floats = (drawn[:, :, None] == np.arange(seeds)).sum(axis=1).astype(np.float64)
-    return counts

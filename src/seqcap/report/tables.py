@@ -24,7 +24,8 @@ from seqcap.report import REPORTS, published, statistics
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions, Columns, Ours, Rows, TableText
-from seqcap.report.statistics import Drawn, Missing, difference
+from seqcap.report.statistics import Contrast, Missing, Number, difference
+from seqcap.report.verdicts import LEAST_SEEDS
 from seqcap.tasks import Kind
 
 COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "ours_high", "n", "note"]
@@ -34,10 +35,7 @@ _ARROWS = {"higher": "↑", "lower": "↓", "": ""}
 SEEDS = "the range over seeds (lowest and highest), no interval"
 ONE_SEED = "one training seed: the interval is over test"
 _NO_NUMBER = "the paper reports no number"
-_FEWER = (
-    "°: fewer training seeds than other rows (column n), a direction and no comparison; with one, [ ] is over test "
-    "items alone."
-)
+_FEW = "°: fewer than three training seeds, an estimate; with one, [ ] is over test items alone."
 # Metrics of data whose every fact is known.
 _EXACT = ("literal_R@10", "true_of_own", "alone", "bits", "unparsed")
 HUMAN_LABEL = "human captions"
@@ -122,7 +120,6 @@ class Table:
     reading: str
     cells: Sequence[Cell]
     brackets: str = ""
-    seeds: str = ""  # of which training seeds rows are that have more
     columns: ClassVar[Sequence[str]] = COLUMNS  # of its CSV file
 
     def write(self, name: str, folder: Path) -> None:
@@ -144,22 +141,23 @@ class Table:
         shown = [cell for row in there.values() for cell in row.values()]
         numbers = {key: n for key, row in there.items() if (n := max((cell.ours.n for cell in row.values()), key=len))}
         one = next(iter(numbers.values())) if len(set(numbers.values())) == 1 else ""
-        # Rows with fewer training seeds than others on the same data.
-        most = {data: max(cell.ours.seeds for cell in shown if cell.data == data) for data in {c.data for c in shown}}
-        fewer = {(cell.block, cell.row) for cell in shown if 0 < cell.ours.seeds < most[cell.data]}
+        few = {(cell.block, cell.row) for cell in shown if 0 < cell.ours.seeds < LEAST_SEEDS}
+        if few == there.keys():
+            # Said of all rows.
+            few = set()
         if there:
-            lines += [*markdown_table(self._matrix(there, {} if one else numbers, fewer)), ""]
+            lines += [*markdown_table(self._matrix(there, {} if one else numbers, few)), ""]
         if absent := len(rows) - len(there):
             lines += [f"{absent} row{' is' if absent == 1 else 's are'} not part of this run.", ""]
         data = "; ".join(dict.fromkeys(cell.data for cell in self.cells))
         bounded = any(cell.ours.low is not None for cell in self.cells)
         said = [f"Ours: {one}." if one else "", f"[ ]: {self.brackets}." if bounded else "", "–: no number."]
-        said += [f"Data: {data}.", self.seeds, _FEWER if fewer else ""]
-        lines += [" ".join(filter(None, said)), "", *_notes(shown, without=fewer)]
+        said += [f"Data: {data}.", _FEW if few else ""]
+        lines += [" ".join(filter(None, said)), "", *_notes(shown, without=few)]
         return "\n".join(lines).rstrip("\n") + "\n"
 
     def _matrix(
-        self, rows: Grid, numbers: Mapping[tuple[str, str], str], fewer: Collection[tuple[str, str]]
+        self, rows: Grid, numbers: Mapping[tuple[str, str], str], few: Collection[tuple[str, str]]
     ) -> list[list[str]]:
         """The header and a line per row; `numbers` of items and seeds have a column unless they are empty."""
         in_print = {cell.column for cell in self.cells if cell.printed}
@@ -173,7 +171,7 @@ class Table:
         for key, cells in rows.items():
             block, row = key
             line = [block] if with_block else []
-            line.append(f"{row} °" if key in fewer else row)
+            line.append(f"{row} °" if key in few else row)
             for column in directions:
                 cell = cells[column]
                 line += ([cell.printed or "–"] if column in in_print else []) + [cell.short()]
@@ -238,28 +236,13 @@ def write_tables(run: Run) -> None:
 
 
 def make_table(run: Run, name: str) -> Table:
-    whole, run = run, run.on_common_seeds()
     text, functions = run.paper.tables[name], run.paper.functions("tables")
     make = functions.get(name, partial(published_table if text.published else measured_table, text=text))
     made = make(run)
     made = made if isinstance(made, Made) else Made(made)
     words = {"exact": f"{text.exact_reading} " if run.knows_facts else "", **made.words}
     reading = made.reading or run.fill(text.reading, text.evaluation, **words)
-    return made.layout(run.fill(text.title), reading, made.cells, text.brackets, _seeds(whole, run, made.cells))
-
-
-def _seeds(whole: Run, run: Run, cells: Sequence[Cell]) -> str:
-    """A sentence on which training seeds count, for a table on data where a run has more."""
-    shown = {cell.data for cell in cells}
-    pairs = zip(whole.runs, run.runs, strict=True)
-    numbers = {len(less.seeds) for more, less in pairs if less != more and run.stand_in(less.task) in shown}
-    if not numbers:
-        return ""
-    first = " or ".join(map(str, sorted(numbers)))
-    return (
-        f"Of runs with more than {first} training seeds the first {first} count, so that rows can be compared; claims "
-        "use all that both sides have."
-    )
+    return made.layout(run.fill(text.title), reading, made.cells, text.brackets)
 
 
 def published_table(run: Run, text: TableText) -> list[Cell]:
@@ -268,21 +251,25 @@ def published_table(run: Run, text: TableText) -> list[Cell]:
     return [cell.remarked(text.notes[cell.row]) if cell.row in text.notes else cell for cell in cells]
 
 
-def shown(drawn: Drawn | Missing, units: str, note: str = "", of: str = "seed") -> Estimate:
-    """A number as tables show it; `units` names its items, `note` is said of every value of the metric."""
-    if isinstance(drawn, Missing):
-        return Estimate(None, remarks=(drawn.reason,), absent=drawn.absent)
-    seeds, remarks = len(drawn.by_seed), tuple(filter(None, (note, *drawn.remarks)))
-    n = sizes(drawn.items, units, seeds, of) if seeds else f"{drawn.items} {units}"
-    seeds = seeds if of == "seed" else 0
-    if seeds == 1:
+def shown(number: Number | Contrast | Missing, units: str, note: str = "", of: str = "seed") -> Estimate:
+    """A number or a difference as tables show it; `units` names its items, `note` is said of every value of the
+    metric."""
+    if isinstance(number, Missing):
+        return Estimate(None, remarks=(number.reason,), absent=number.absent)
+    contrast = number if isinstance(number, Contrast) else Contrast((number,), (1.0,))
+    remarks = tuple(filter(None, (note, *contrast.remarks, contrast.untestable)))
+    n = sizes(contrast.items, units, contrast.seeds, of)
+    seeds = min(contrast.seeds, default=0) if of == "seed" else 0
+    if seeds and max(contrast.seeds) == 1:
         remarks = (*remarks, f"{ONE_SEED} {units} alone")
-    return Estimate(drawn.value, *statistics.interval(drawn.resampled), n, remarks, seeds=seeds)
+    low, high = contrast.interval()
+    return Estimate(contrast.value, low, high, n, remarks, seeds=seeds)
 
 
-def sizes(items: int, units: str, seeds: int, of: str = "seed") -> str:
-    """ "2000 images x 3 seeds": what a number is of."""
-    return f"{items} {units} x {seeds} {of}{'s' if seeds > 1 else ''}"
+def sizes(items: int, units: str, seeds: Sequence[int], of: str = "seed") -> str:
+    """ "2000 images x 3 seeds", "2000 images x 5 and 3 seeds": what a number, or a difference, is of."""
+    numbers = " and ".join(map(str, seeds if len(set(seeds)) > 1 else seeds[:1]))
+    return f"{items} {units} x {numbers} {of}{'s' if max(seeds) > 1 else ''}" if seeds else f"{items} {units}"
 
 
 def over_seeds(run: Run, name: str, decoder: str, metric: str) -> Estimate:
@@ -292,7 +279,7 @@ def over_seeds(run: Run, name: str, decoder: str, metric: str) -> Estimate:
         return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
     seeds, units, note = len(by_seed), _kind(run, name).units, registry.find(metric).note
     low, high = (float(by_seed.min()), float(by_seed.max())) if seeds > 1 else (None, None)
-    n = sizes(run.scores.items(name), units, seeds)
+    n = sizes(run.scores.items(name), units, (seeds,))
     return Estimate(float(by_seed.mean()), low, high, n, (note,) if note else (), seeds=seeds)
 
 
@@ -305,36 +292,38 @@ class Measure:
     captions: Captions = "best"
 
     def of(self, run: Run, name: str) -> Estimate:
-        """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items. A few corpus
-        metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds."""
-        drawn = self.drawn(run, name)
+        """A run's score, its mean over seeds, with the 95% interval over seeds and items. A few corpus metrics
+        (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds."""
+        number = self.number(run, name)
         of_corpus = self.captions != "every" and run.scores.corpus(name, self.decoder, self.metric) is not None
-        if isinstance(drawn, Drawn) or not of_corpus:
-            return self._shown(run, name, drawn, registry.find(self.metric).note)
+        if isinstance(number, Number) or not of_corpus:
+            return self._shown(run, name, number, registry.find(self.metric).note)
         found = over_seeds(run, name, self.decoder, self.metric)
         words = "one seed: no range" if found.seeds == 1 else f"[ ]: {SEEDS}"
         return replace(found, remarks=(*found.remarks, words))
 
     def gain(self, run: Run, name: str, base: str) -> Estimate:
-        """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds."""
-        samples = run.paired((name, base), self.decoder, self.metric, self.captions)
-        drawn = samples if isinstance(samples, Missing) else difference(*map(Drawn.of, samples))
-        return self._shown(run, name, drawn)
+        """How much higher a run scores than `base`, with its 95% interval."""
+        samples = run.matched((name, base), self.decoder, self.metric, self.captions)
+        if isinstance(samples, Missing):
+            return self._shown(run, name, samples)
+        left, right = map(Number.of, samples)
+        return self._shown(run, name, difference(left, right, run.share_start((name, base))))
 
-    def drawn(self, run: Run, name: str) -> Drawn | Missing:
+    def number(self, run: Run, name: str) -> Number | Missing:
         sample = run.scores.sample(name, self.decoder, self.metric, self.captions)
         if sample is None:
             return Missing(run.scores.why_missing(name, self.decoder, self.metric))
-        same = statistics.paired([sample])
+        same = statistics.matched([sample])
         if same is None:
             return Missing(f"{self.metric} is undefined for every test {_kind(run, name).unit}")
-        found = Drawn.of(same[0])
-        return replace(found, by_seed={}) if name == HUMAN else found
+        found = Number.of(same[0])
+        return found.seedless if name == HUMAN else found
 
     @staticmethod
-    def _shown(run: Run, name: str, drawn: Drawn | Missing, note: str = "") -> Estimate:
+    def _shown(run: Run, name: str, number: Number | Contrast | Missing, note: str = "") -> Estimate:
         several = name in run.by_name and run.by_name[name].members > 1
-        return shown(drawn, _kind(run, name).units, note, "ensemble" if several else "seed")
+        return shown(number, _kind(run, name).units, note, "ensemble" if several else "seed")
 
 
 def _kind(run: Run, name: str) -> Kind:

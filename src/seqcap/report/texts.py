@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from seqcap.report.markdown import escaped, markdown_table
-from seqcap.report.verdicts import UNSURE, in_words
+from seqcap.report.verdicts import in_words, side_labels
 
 # Part of the code of every module that imports this one (`pipeline.code`).
 DATA_FILES = "texts/*"
@@ -30,7 +30,7 @@ _ENVIRONMENT.filters |= {
     "capital": lambda sentence: sentence[:1].upper() + sentence[1:],
     "cell": escaped,  # of a table that a template writes
     "in_words": in_words,
-    "short": lambda verdict: {UNSURE: "n.s."}.get(verdict, verdict),
+    "side_labels": side_labels,
     "signed": lambda number: number if number[:1] in ("", "+", "-") else f"+{number}",
     "table": lambda matrix: "\n".join(markdown_table(matrix)),
 }

@@ -3,8 +3,8 @@
 Between runs of neighbouring weights a curve is linear; beyond the outermost ones an operating point is "not reached".
 If a curve passes it several times, the better reading counts, and a remark says so.
 
-Every bootstrap resample has its own curve, from the scores of all runs on the same drawn seeds and items. It is read at
-the same place, which gives the interval; where it does not get there, it has no value (NaN).
+Every training seed has its own curve, and so has every resample of the test items; each is read at the same place,
+which gives the interval. Where a seed's curve does not get there, the number bears no test.
 """
 
 import math
@@ -17,7 +17,7 @@ import numpy as np
 from seqcap.metrics import registry
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
-from seqcap.report.statistics import Drawn, Floats, Missing, Sample
+from seqcap.report.statistics import Floats, Missing, Number, Sample
 from seqcap.report.tables import Measure
 
 _SOME = 0.05  # a share of resamples without a value that a reader must know of
@@ -69,7 +69,7 @@ class Reading:
     def runs(self) -> tuple[str, ...]:
         return self.curve.runs
 
-    def drawn(self, run: Run) -> Drawn | Missing:
+    def number(self, run: Run) -> Number | Missing:
         label = self.curve.label
         if not self.runs:
             return Missing(f"{label} is not part of this run", absent=True)
@@ -77,16 +77,16 @@ class Reading:
         if isinstance(y, Missing):
             return y
         if self.point is None:
-            return Drawn.of(y[0]) if len(y) == 1 else Missing("no operating point: no value is reached")
+            return Number.of(y[0]) if len(y) == 1 else Missing("no operating point: no value is reached")
         x = _samples(run, self.runs, self.point.measure)
         if isinstance(x, Missing):
             return x
         if len(y) == 1:
             own = self.point.words(float(x[0].by_seed.mean()))
-            return replace(Drawn.of(y[0]), remarks=(f"{label} is a single run, at its own {own}",))
+            return replace(Number.of(y[0]), remarks=(f"{label} is a single run, at its own {own}",))
         return self._read(x, y, self.point)
 
-    def _read(self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint) -> Drawn | Missing:
+    def _read(self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint) -> Number | Missing:
         lower = registry.find(self.measure.metric).direction == "lower"
         across, up = (np.array([sample.by_seed.mean() for sample in samples]) for samples in (x, y))
         value, places = interpolate(across, up, point.value, lower)
@@ -94,29 +94,33 @@ class Reading:
         if not len(places):
             low, high = point.number(float(across.min())), point.number(float(across.max()))
             return Missing(f"{label} does not reach {point.words()}: it goes from {low} to {high}")
-        draws = [np.stack([sample.resampled for sample in samples], axis=1) for samples in (x, y)]
-        resampled = read_all(draws[0], draws[1], point.value, lower)
-        without = float(np.isnan(resampled).mean())
-        if without > statistics.TOO_MANY:
-            return Missing(f"{label} does not reach {point.words()} in most of the bootstrap's resamples")
         remarks = []
         if len(places) > 1:
             remarks.append(f"{label} passes {point.words()} {len(places)} times: the better reading is given")
-        if without > _SOME:
-            remarks.append(
-                f"{label} does not reach {point.words()} in {without:.0%} of the resamples: without them, the interval "
-                "is too narrow"
-            )
         # Only seeds of the two runs beside the point matter: runs farther away do not change the value.
         beside = {int(end) for place in places for end in (np.floor(place), np.ceil(place))}
         seeds = sorted(set.intersection(*(set(x[i].seeds.tolist()) for i in beside)))
         if not seeds:
             return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
-        by_seed = {
-            seed: interpolate(_seed_values(x, seed), _seed_values(y, seed), point.value, lower)[0] for seed in seeds
-        }
+        by_seed, resampled = dict[int, float](), list[Floats]()
+        for seed in seeds:
+            own = [np.array([_of_seed(sample, sample.by_seed, seed) for sample in of]) for of in (x, y)]
+            by_seed[seed] = interpolate(own[0], own[1], point.value, lower)[0]
+            drawn = [np.stack([_of_seed(sample, sample.resampled, seed) for sample in of], axis=1) for of in (x, y)]
+            resampled.append(read_all(drawn[0], drawn[1], point.value, lower))
+        short = [str(seed) for seed, reached in by_seed.items() if math.isnan(reached)]
+        without = float(np.isnan(resampled).any(axis=0).mean())
+        untestable = ""
+        if short:
+            untestable = f"{label} does not reach {point.words()} with seed {' and '.join(short)}"
+        elif without > statistics.TOO_MANY:
+            untestable = f"{label} does not reach {point.words()} in most of the resamples of test items"
+        elif without > _SOME:
+            remarks.append(f"{label} does not reach {point.words()} in {without:.0%} of the resamples of test items")
+        if not short:
+            value = float(np.mean(list(by_seed.values())))
         items = min(int(sample.counted.any(axis=1).sum()) for sample in y)
-        return Drawn(value, resampled, by_seed, items, tuple(remarks))
+        return Number(value, by_seed, np.stack(resampled, axis=1), items, tuple(remarks), untestable)
 
 
 @dataclass(frozen=True)
@@ -127,8 +131,8 @@ class Score:
     measure: Measure
     runs: tuple[str, ...] = ()
 
-    def drawn(self, run: Run) -> Drawn | Missing:
-        return self.measure.drawn(run, self.name)
+    def number(self, run: Run) -> Number | Missing:
+        return self.measure.number(run, self.name)
 
 
 def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
@@ -220,7 +224,7 @@ def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] |
     return run.scores.samples(names, measure.decoder, measure.metric, measure.captions)
 
 
-def _seed_values(samples: Sequence[Sample], seed: int) -> Floats:
-    """The values [points] with one seed; of runs without it, their mean."""
-    chosen = [sample.seeds == seed if seed in sample.seeds else slice(None) for sample in samples]
-    return np.array([sample.by_seed[of].mean() for sample, of in zip(samples, chosen, strict=True)])
+def _of_seed(sample: Sample, values: Floats, seed: int) -> Floats:
+    """What one seed has of values [..., seeds]; of a run without it, their mean."""
+    mean: Floats = (values[..., sample.seeds == seed] if seed in sample.seeds else values).mean(axis=-1)
+    return mean

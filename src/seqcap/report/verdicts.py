@@ -1,30 +1,368 @@
-"""Verdicts on claims, and the words for them; texts/reading.md says when a claim has which. Light: the report's last
-stage needs no more of claims."""
+"""Verdicts on claims by their evidence alone; docs/claims.md has the rule. Light: the last stage judges, too."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
-HOLDS, FAILS, UNSURE = ("holds", "does not hold", "not significant")
-ONE_SEED, UNTESTABLE, NOT_RUN = ("one seed", "cannot be tested", "not run")
+import numpy as np
+
+from seqcap.report import statistics
+from seqcap.report.evidence import Evidence, Side
+from seqcap.report.statistics import SIGNIFICANCE, Spread
+
+UNTESTABLE, NOT_RUN, FEW_SEEDS = "cannot be tested", "not run", "too few seeds"
+UNDECIDABLE, HOLDS, REVERSED = "cannot be decided at this scale", "holds", "reversed"
+LESS, UNSURE = "smaller than printed", "cannot tell"
+DECIDED = (HOLDS, REVERSED, LESS)
+AS_PRINTED, SMALLER, LARGER = "as printed", "smaller", "larger"  # by how much a claim holds
+LEAST_SEEDS = 3
+RISING = 1.0  # points that a run gains in the last quarter of its updates which has not converged
+DAGGER = "†"
+
 # Verdict -> how one claim has it, and how several have it.
 COUNTED = {
     HOLDS: ("holds", "hold"),
-    FAILS: ("does not hold", "do not hold"),
-    UNSURE: ("is not significant", "are not significant"),
-    ONE_SEED: ("has one seed", "have one seed"),
+    REVERSED: ("is reversed", "are reversed"),
+    LESS: ("is smaller than printed", "are smaller than printed"),
+    UNSURE: ("cannot be told", "cannot be told"),
+    UNDECIDABLE: ("cannot be decided at this scale", "cannot be decided at this scale"),
+    FEW_SEEDS: ("has too few seeds", "have too few seeds"),
     UNTESTABLE: ("cannot be tested", "cannot be tested"),
     NOT_RUN: ("was not run", "were not run"),
 }
 
-# Columns of claims.csv: a line per comparison, of each claim the primary one first.
+# Columns of claims.csv: a line per comparison, of each claim the primary ones first.
 COLUMNS = [
-    *("paper", "claim", "kind", "sentence", "what", "metric", "decoder", "left", "right", "base", "claimed"),
-    *("paper_difference", "ours_left", "ours_right", "difference", "low", "high"),
-    *("p_value", "q_value", "detectable", "seeds", "items", "verdict", "reason"),
+    *("paper", "claim", "metric", "decoder", "left", "right", "level"),
+    *("difference", "low", "high", "p", "q", "seeds", "verdict"),
+    *("base", "test", "sign", "printed", "ours_left", "ours_right", "size", "detectable", "items"),
+    *("control", "sentence", "what", "not_converged", "reason"),
 ]
 
 
-def in_words(counts: Mapping[str, int], what: str = "claim") -> str:
-    """Of a number of claims by verdict: "of 3 claims, 1 holds, 2 were not run"."""
-    each = ", ".join(f"{n} {words[n > 1]}" for verdict, words in COUNTED.items() if (n := counts[verdict]))
+@dataclass(frozen=True)
+class Outcome:
+    """What one comparison's evidence says, in the printed scale. A detail has no p, q, verdict or `detectable`."""
+
+    evidence: Evidence
+    left: float | None = None  # with a base: of the step from it
+    right: float | None = None
+    difference: float | None = None
+    low: float | None = None  # of the 95% interval
+    high: float | None = None
+    p: float | None = None  # of no difference; of "no worse", of one as large as the margin
+    q: float | None = None
+    verdict: str = ""
+    size: str = ""  # how much it is where it holds, beside the paper's
+    detectable: float | None = None  # the smallest difference that four of five such comparisons find
+    excused: bool = False  # whether it cannot be told because the side that lags was still rising
+
+    @property
+    def expected(self) -> float | None:
+        """The paper's difference carried over to our level; None without one in the claimed direction."""
+        evidence = self.evidence
+        if not evidence.printed or not evidence.sides:
+            return None
+        printed = evidence.contrast(evidence.printed)
+        if printed * evidence.sign <= 0:
+            return None
+        level = evidence.sides[1].value / evidence.printed[1] if evidence.proportional else 1.0
+        return printed * level
+
+    @property
+    def seeds(self) -> str:
+        """ "3", or "5 and 3": of the sides that depend on training seeds."""
+        numbers = [len(side.by_seed) for side in self.evidence.sides if side.by_seed]
+        return " and ".join(map(str, numbers if len(set(numbers)) > 1 else numbers[:1]))
+
+    @property
+    def not_converged(self) -> tuple[str, ...]:
+        """The runs of either side that were still rising."""
+        return tuple(dict.fromkeys(run for side in self.evidence.sides for run in rising(side)))
+
+    @property
+    def reason(self) -> str:
+        """Why there is no verdict, or what a reader must know of the numbers."""
+        evidence = self.evidence
+        found = [evidence.untestable, *evidence.remarks]
+        if self.excused:
+            found.append(f"{lagging(evidence).label}, which lags, was still rising")
+        if evidence.registered and evidence.registered.needs and self.verdict == UNDECIDABLE:
+            found.append(f"needs {evidence.registered.needs} seeds")
+        return "; ".join(filter(None, found))
+
+    @property
+    def seeds_needed(self) -> int | None:
+        """How many seeds would find the paper's difference four times in five; None without one, or if too many."""
+        numbers = [len(side.by_seed) for side in self.evidence.sides if side.by_seed]
+        if self.expected is None or not self.evidence.covariance or min(numbers, default=0) < 2:
+            return None
+        return statistics.seeds_needed(spread_of(self.evidence), min(numbers), self.expected)
+
+    @property
+    def judgement(self) -> str:
+        """The verdict with what belongs to it."""
+        beside = self.size
+        if self.verdict == UNSURE and self.detectable is not None:
+            beside = f"could have found {self.number(self.detectable)}"
+        if self.verdict == UNDECIDABLE and self.evidence.registered:
+            beside = f"needs {self.evidence.registered.needs} seeds"
+        return f"{self.verdict} ({beside})" if beside else self.verdict
+
+    def number(self, value: float | None, sign: str = "") -> str:
+        return "" if value is None else f"{round(value, 9):{sign}z.{self.evidence.decimals}f}"
+
+    @property
+    def span(self) -> str:
+        """The difference with its interval, if it has one."""
+        if self.low is None:
+            return self.number(self.difference, "+")
+        return f"{self.number(self.difference, '+')} [{self.number(self.low, '+')}, {self.number(self.high, '+')}]"
+
+    @property
+    def shown_q(self) -> str:
+        if self.q is None:
+            return ""
+        return "<.001" if self.q < 0.001 else f"{self.q:.3f}"
+
+    def printed(self, sign: str = "+") -> str:
+        """The paper's difference; "" without one."""
+        evidence = self.evidence
+        if not evidence.printed:
+            return ""
+        return f"{round(evidence.contrast(evidence.printed), 9):{sign}z.{evidence.printed_decimals}f}"
+
+    def line(self) -> dict[str, str]:
+        """Its line of claims.csv."""
+        evidence = self.evidence
+        values = {name: str(getattr(evidence, name)) for name in COLUMNS if name in Evidence.model_fields}
+        values |= {"test": evidence.rule, "sign": f"{evidence.sign:+d}", "control": "yes" if evidence.control else ""}
+        numbers = {"difference": self.difference, "low": self.low, "high": self.high, "detectable": self.detectable}
+        numbers |= {"ours_left": self.left, "ours_right": self.right}
+        values |= {name: self.number(number) for name, number in numbers.items()}
+        values |= {name: "" if of is None else f"{of:.4g}" for name, of in (("p", self.p), ("q", self.q))}
+        values |= {"printed": self.printed(sign=""), "seeds": self.seeds, "items": str(evidence.items or "")}
+        values |= {"verdict": self.verdict, "size": self.size, "reason": self.reason}
+        values |= {"not_converged": ", ".join(self.not_converged)}
+        return {name: values[name] for name in COLUMNS}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim: what all its primary comparisons say together."""
+
+    outcomes: tuple[Outcome, ...]  # the primary ones first, then details
+    verdict: str
+    size: str = ""
+
+    @property
+    def first(self) -> Outcome:
+        return self.outcomes[0]
+
+    @property
+    def claim(self) -> str:
+        return self.first.evidence.claim
+
+    @property
+    def primary(self) -> tuple[Outcome, ...]:
+        return tuple(outcome for outcome in self.outcomes if outcome.evidence.level == "primary")
+
+    @property
+    def failing(self) -> tuple[Outcome, ...]:
+        """Of several primary comparisons those that do not hold."""
+        return tuple(of for of in self.primary if of.verdict != HOLDS) if len(self.primary) > 1 else ()
+
+    @property
+    def not_converged(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(run for outcome in self.primary for run in outcome.not_converged))
+
+    @property
+    def judgement(self) -> str:
+        """The verdict with what belongs to it: how much, what fails of several, and a dagger."""
+        if len(self.primary) == 1:
+            words = self.first.judgement
+        else:
+            due = [outcome for outcome in self.failing if outcome.verdict == self.verdict]
+            which = ", ".join(of_several(outcome, self.primary) for outcome in due)
+            beside = self.size or (which if len(due) < len(self.primary) else "")
+            words = f"{self.verdict} ({beside})" if beside else self.verdict
+        return f"{words} {DAGGER}" if self.not_converged else words
+
+
+def of_several(outcome: Outcome, others: Sequence[Outcome]) -> str:
+    """What tells a comparison of a claim from its others: its right side, its left one or its metric."""
+    evidence = outcome.evidence
+    found = []
+    if len({other.evidence.what for other in others}) > 1:
+        found.append(evidence.what)
+    sides = evidence.sides
+    left, right = (sides[0].label, sides[1].label) if sides else (evidence.left, evidence.right)
+    if len({other.evidence.left for other in others}) > 1:
+        found.append(f"by {left}")
+    if len({other.evidence.right for other in others}) > 1:
+        found.append(f"against {right}")
+    return " ".join(found)
+
+
+def side_labels(of: Evidence) -> tuple[str, str]:
+    """What the sides are called."""
+    names = [side.label for side in of.sides] or [name for name in (of.left, of.right, of.base) if name]
+    left, right, *base = names
+    return (f"{left} - {base[0]}", f"{base[0]} - {right}") if base else (left, right)
+
+
+def judge(evidences: Sequence[Evidence]) -> list[Judgement]:
+    """The verdicts on the claims of one or several papers; q is over the claims of a paper that were tested."""
+    judged = []
+    for _, of_paper in groupby(evidences, key=lambda evidence: evidence.paper):
+        claims = [
+            [measure(evidence) for evidence in of_claim]
+            for _, of_claim in groupby(of_paper, key=lambda evidence: evidence.claim)
+        ]
+        p = [claim_p(outcomes) for outcomes in claims]
+        for place, outcomes in enumerate(claims):
+            others = [of for number, of in enumerate(p) if number != place and of is not None]
+            judged.append(_judged([_decided(outcome, outcomes, others) for outcome in outcomes]))
+    return judged
+
+
+def measure(evidence: Evidence) -> Outcome:
+    """The numbers of a comparison; those of a primary one that is tested have p."""
+    sides = evidence.sides
+    if not sides:
+        return Outcome(evidence)
+    values = tuple(side.value for side in sides)
+    left, right = (values[0] - values[2], values[2] - values[1]) if evidence.base else values[:2]
+    found = Outcome(evidence, left, right, evidence.contrast(values))
+    difference = found.difference or 0.0
+    if not evidence.covariance:
+        return found
+    of = spread_of(evidence)
+    reach = float(of.reach())
+    found = replace(found, low=difference - reach, high=difference + reach)
+    if evidence.level == "detail" or evidence.untestable or _too_few(evidence) or _undecidable(evidence):
+        return found
+    return replace(found, p=float(of.p_value(difference - _null(evidence))), detectable=float(of.detectable))
+
+
+def spread_of(evidence: Evidence) -> Spread:
+    """How far a comparison's difference may be from the true one."""
+    values = [number for side in evidence.sides for number in side.values]
+    covariance = np.zeros((len(values), len(values)))
+    for row, numbers in enumerate(evidence.covariance):
+        covariance[row, : row + 1] = covariance[: row + 1, row] = numbers
+    seeds = [side.seeds for side in evidence.sides]
+    return statistics.spread(np.array(values), covariance, seeds, evidence.weights, evidence.items, evidence.paired)
+
+
+def claim_p(outcomes: Sequence[Outcome]) -> float | None:
+    """The p of a claim; None where one of its comparisons is not tested. If all differences have the claimed sign, the
+    largest; else, of those against it, the smallest times the number of comparisons."""
+    primary = [outcome for outcome in outcomes if outcome.evidence.level == "primary"]
+    p = [_p_of_several(outcome, len(primary)) for outcome in primary]
+    known = [of for of in p if of is not None]
+    if len(known) < len(p):
+        return None
+    against = [of for outcome, of in zip(primary, known, strict=True) if not _as_claimed(outcome)]
+    return min(against) if against else max(known)
+
+
+def rising(side: Side) -> tuple[str, ...]:
+    """The runs of a side that have not converged."""
+    return tuple(run for run, gained in side.gained.items() if gained >= RISING)
+
+
+def lagging(evidence: Evidence) -> Side:
+    """The side that would have to rise for the claim to hold: the one that is claimed to be better or, where neither is
+    better, higher."""
+    return evidence.sides[0 if evidence.sign * (evidence.better or 1) > 0 else 1]
+
+
+def _p_of_several(outcome: Outcome, number: int) -> float | None:
+    """Of a comparison of a claim that has several: against the claim, any of them may be so by chance."""
+    if outcome.p is None or _as_claimed(outcome):
+        return outcome.p
+    return min(1.0, number * outcome.p)
+
+
+def _too_few(evidence: Evidence) -> bool:
+    return any(0 < len(side.by_seed) < LEAST_SEEDS for side in evidence.sides)
+
+
+def _undecidable(evidence: Evidence) -> bool:
+    return evidence.registered is not None and evidence.registered.needs is not None
+
+
+def _null(evidence: Evidence) -> float:
+    """The difference that p is of."""
+    if evidence.rule == "difference":
+        return 0.0
+    return -evidence.sign * evidence.margin * abs(evidence.sides[1].value)
+
+
+def _as_claimed(outcome: Outcome) -> bool:
+    return outcome.evidence.sign * ((outcome.difference or 0.0) - _null(outcome.evidence)) > 0
+
+
+def _decided(outcome: Outcome, outcomes: Sequence[Outcome], others: Sequence[float]) -> Outcome:
+    """A comparison with its q among the paper's other claims, and its verdict."""
+    evidence = outcome.evidence
+    if evidence.level == "detail":
+        return replace(outcome, verdict=NOT_RUN if evidence.absent else "")
+    number = sum(other.evidence.level == "primary" for other in outcomes)
+    p = _p_of_several(outcome, number)
+    q = None if p is None else statistics.q_values([p, *others])[0]
+    tested = replace(outcome, q=q)
+    verdict = _verdict(tested)
+    excused = verdict in (REVERSED, LESS) and bool(rising(lagging(evidence)))
+    size = _size(tested) if verdict == HOLDS else ""
+    return replace(tested, verdict=UNSURE if excused else verdict, size=size, excused=excused)
+
+
+def _verdict(outcome: Outcome) -> str:
+    evidence = outcome.evidence
+    if evidence.absent:
+        return NOT_RUN
+    if evidence.untestable or not evidence.covariance:
+        return UNTESTABLE
+    if _too_few(evidence):
+        return FEW_SEEDS
+    if _undecidable(evidence):
+        return UNDECIDABLE
+    if outcome.q is not None and outcome.q < SIGNIFICANCE:
+        return HOLDS if _as_claimed(outcome) else REVERSED
+    expected = outcome.expected
+    if evidence.rule == "difference" and expected is not None and outcome.low is not None and outcome.high is not None:
+        beyond = expected > outcome.high if evidence.sign > 0 else expected < outcome.low
+        if outcome.low <= 0 <= outcome.high and beyond:
+            return LESS
+    return UNSURE
+
+
+def _size(outcome: Outcome) -> str:
+    expected = outcome.expected
+    if outcome.evidence.rule != "difference" or expected is None or outcome.low is None or outcome.high is None:
+        return ""
+    if outcome.low <= expected <= outcome.high:
+        return AS_PRINTED
+    return SMALLER if abs(outcome.difference or 0.0) < abs(expected) else LARGER
+
+
+def _judged(outcomes: Sequence[Outcome]) -> Judgement:
+    """Several primary comparisons hold if each does; else the claim is reversed if one is, and has otherwise the first
+    verdict in this order that one of them has."""
+    primary = [outcome for outcome in outcomes if outcome.evidence.level == "primary"]
+    verdicts = {outcome.verdict for outcome in primary}
+    order = (REVERSED, NOT_RUN, UNTESTABLE, FEW_SEEDS, UNDECIDABLE, LESS, UNSURE, HOLDS)
+    verdict = next(of for of in order if of in verdicts)
+    sizes = {outcome.size for outcome in primary} if verdict == HOLDS else set[str]()
+    size = next((of for of in (SMALLER, AS_PRINTED, LARGER) if of in sizes), "")
+    return Judgement(tuple(outcomes), verdict, size)
+
+
+def in_words(counts: Mapping[str, int], what: str = "claim", whats: str = "") -> str:
+    """Of a number of claims by verdict: "of 3 claims, 1 holds, 2 were not run"; `whats` is the plural of `what`."""
+    each = ", ".join(f"{n} {words[n > 1]}" for verdict, words in COUNTED.items() if (n := counts.get(verdict, 0)))
     total = sum(counts.values())
-    return f"of {total} {what}{'s' if total != 1 else ''}, {each or 'none has a verdict'}"
+    name = what if total == 1 else whats or f"{what}s"
+    return f"of {total} {name}, {each or 'none has a verdict'}"

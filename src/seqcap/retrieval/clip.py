@@ -1,10 +1,9 @@
 """CLIP (Radford et al., ICML 2021) as a retriever, from a folder of the user's. It is never trained. It reads words,
 not relaxed captions. Embeddings of images are stored (`make`)."""
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +17,7 @@ from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
+from seqcap.features.clip_folder import read
 from seqcap.files.parquet import parquet_stream, read_table
 from seqcap.files.schemas import IMAGES, VOCABULARY, features_schema
 from seqcap.files.tensors import save_weights
@@ -26,8 +26,6 @@ from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 
-FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
-TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 CHUNK = 32  # images per forward pass and per row group
 
 
@@ -118,40 +116,3 @@ def make(config: RetrieverConfig) -> list[dict[str, Any]]:
     for seed in config.seeds:
         save_weights(Path(config.weights) / f"seed{seed}.safetensors", {}, metadata)
     return []
-
-
-def read(folder: Path) -> tuple[Any, Any, Any]:
-    """transformers' CLIPModel, tokenizer and image processor, without downloads or pickles; errors as in `Model`."""
-    for file in FILES:
-        if not (folder / file).is_file():
-            _wrong(folder, f"has no {file}")
-    if not any(all((folder / file).is_file() for file in files) for files in TOKENIZERS):
-        _wrong(folder, f"has no {' and no '.join(' with '.join(files) for files in TOKENIZERS)}")
-    # transformers imports torchvision, which may need the shim.
-    import seqcap.features.torchvision_shim  # noqa: F401
-
-    try:
-        transformers: Any = importlib.import_module("transformers")
-    except ModuleNotFoundError:
-        raise InputError(folder, "needs transformers, which is not installed", "pip install seqcap[clip]") from None
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    try:
-        clip, found = transformers.CLIPModel.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, output_loading_info=True
-        )
-        tokenizer = transformers.CLIPTokenizer.from_pretrained(folder, local_files_only=True)
-        processor = transformers.CLIPImageProcessor.from_pretrained(folder, local_files_only=True)
-    except Exception as error:  # transformers, tokenizers and safetensors each have classes of their own
-        _wrong(folder, f"cannot be read ({error})")
-    if found["missing_keys"]:
-        _wrong(folder, f"has no weights for {min(found['missing_keys'])}")
-    # OpenAI's files hold their positions, too, which transformers counts itself.
-    spare = [name for name in found["unexpected_keys"] if not name.endswith(".position_ids")]
-    if spare:
-        _wrong(folder, f"has weights for {min(spare)}, which its config.json has not")
-    return clip.float().eval().requires_grad_(False), tokenizer, processor
-
-
-def _wrong(folder: Path, problem: str) -> NoReturn:
-    raise InputError(folder, problem, "name a folder with the files of a CLIP of transformers")

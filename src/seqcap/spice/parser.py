@@ -50,7 +50,7 @@ class Parser:
 
             self._nlp = spacy.load(MODEL, exclude=UNUSED)
         except (ImportError, OSError) as error:
-            raise InputError(MODEL, f"cannot be loaded ({error})", "install what requirements.txt lists") from None
+            raise InputError(MODEL, f"cannot be loaded ({error})", "pip install 'seqcap[spice]'") from None
         _, lemmatizer = self._nlp.remove_pipe("lemmatizer")
         # NumPy's matrix products are 1.6 times as fast as BLIS's, with the same parses.
         for _, pipe in self._nlp.pipeline:

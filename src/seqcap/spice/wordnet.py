@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from seqcap.errors import InputError
 
-INSTALL = "install pycocoevalcap 1.2"
+INSTALL = "install pycocoevalcap 1.2: pip install 'seqcap[meteor]'"
 # WordNet's rules of detachment for nouns, verbs and adjectives; the first that gives a known word counts.
 ENDINGS = [
     *[("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")],

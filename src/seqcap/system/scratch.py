@@ -5,13 +5,16 @@ recorded its outputs, because DVC removes the outputs if that fails; then `seqca
 import fcntl
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from seqcap.files.json_file import write_json
 from seqcap.files.writing import unwritable
 
 SCRATCH = Path("scratch")
+TIMING = Path("artifacts/timing/stages")  # stage -> the seconds that its last run took
 # Lock files are never deleted: a process that waits for a deleted file would not exclude the next one.
 LOCKS = SCRATCH / "locks"
 ENDINGS = (".lock", ".parquet", ".safetensors", ".tmp")  # the files that stages write into their scratch folders
@@ -25,9 +28,13 @@ def checkpoints(stage: str) -> Path:
 @contextmanager
 def alone(stage: str) -> Iterator[None]:
     """Waits until no other process runs a stage, and keeps others out: it may still run although its DVC was killed.
-    Under a launcher, the processes of one command do not wait for each other."""
-    with locked(_lock_file(stage, os.environ.get("RANK", "0")), f"runs stage {stage}"):
+    Under a launcher, the processes of one command do not wait for each other. Notes how long the stage took."""
+    rank = os.environ.get("RANK", "0")
+    with locked(_lock_file(stage, rank), f"runs stage {stage}"):
+        started = time.monotonic()
         yield
+        if rank == "0":
+            write_json(TIMING / f"{stage}.json", {"seconds": time.monotonic() - started})
 
 
 def forget(folder: Path, stage: str) -> None:

@@ -15,7 +15,8 @@ from seqcap.metrics.registry import METRICS, QUALITY
 from seqcap.metrics.signatures import ENGINE, signature, span
 from seqcap.metrics.significance import TEST
 from seqcap.report.markdown import markdown_table
-from seqcap.tools.systems import System, score_files
+from seqcap.rewards.frequencies import DocumentFrequencies
+from seqcap.tools.systems import Request, System, score_files
 
 STDIN = Path("-")
 SIGNIFICANT = 0.05
@@ -28,13 +29,33 @@ LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
 # Metrics that are not multiplied by 100: percentages and numbers of words.
 UNSCALED = {name for name, metric in METRICS.items() if metric.unit}
 
+# What the rows of the table are.
+MEANINGS = {
+    **{f"BLEU{n}": f"corpus, {n}-gram precision" if n == 1 else f"corpus, 1- to {n}-grams" for n in (1, 2, 3, 4)},
+    "METEOR": "corpus, words and their synonyms",
+    "ROUGE_L": "mean, longest common subsequence",
+    "CIDEr": "mean, CIDEr-D x 10 as all print it",
+    "SPICE": "mean F of scene graphs, by spaCy's parser",
+    "SPIDEr": "mean of CIDEr and SPICE",
+    "Div1": "distinct words of an image's captions / words",
+    "Div2": "distinct word pairs of an image's captions / words",
+    **{f"mBLEU{n}": "BLEU among an image's captions: lower is more diverse" for n in (1, 2, 3, 4)},
+    "self-CIDEr": "how far an image's captions spread",
+    "vocabulary": "distinct words",
+    "length": "words a caption",
+    "unique": "% of captions that differ from all others",
+    "bad_endings": "% of captions that end in a, the, of, ...",
+    "Self-BLEU4": "likeness to other images' captions: lower is more diverse",
+}
+
 
 def score(
     references: Sequence[Path],
     candidates: Sequence[Path],
-    split: str,
-    metrics: Sequence[str],
+    split: str | None,
+    metrics: Sequence[str] | None,
     official: bool,
+    frequencies: Path | None,
     form: str,
     json_file: Path | None,
     per_image: bool,
@@ -44,27 +65,32 @@ def score(
     if json_file is not None:
         # Before the work, which can take long.
         check_output(json_file, read=[path for path in (*references, *candidates) if path != STDIN])
-    systems = score_files(references, candidates, split, metrics, official)
-    lines = signatures(systems, official)
+    counted = None if frequencies is None else DocumentFrequencies.read(frequencies)
+    systems = score_files(references, candidates, Request(metrics, official, split, counted))
+    lines = signatures(systems, official, counted)
     if json_file is not None:
         # Before anything is printed: the reader may be `head`, and gone.
         write_json(json_file, as_json(systems, lines, per_image))
-    for warning in (line for system in systems for line in system.warnings):
-        print(f"warning: {warning}", file=sys.stderr)
     if form == "json":
         print(json.dumps(as_json(systems, lines, per_image), indent=2))
-    else:
-        show = {"text": as_text, "markdown": as_markdown, "latex": as_latex}[form]
-        print(show(systems, lines))
+        return
+    for system in systems:
+        if system.notes:
+            print(f"note: {system.name}: {'; '.join(system.notes)}", file=sys.stderr)
+    show = {"text": as_text, "markdown": as_markdown, "latex": as_latex}[form]
+    print(show(systems, lines))
 
 
-def signatures(systems: Sequence[System], by_official: bool) -> dict[str, str]:
+def signatures(
+    systems: Sequence[System], by_official: bool, frequencies: DocumentFrequencies | None = None
+) -> dict[str, str]:
     """Shown name of a metric -> what its values depend on (`metrics.signatures`)."""
     references = span([number for system in systems for number in system.references])
     images = "/".join(dict.fromkeys(str(len(system.images)) for system in systems))
     engine = f"pycocoevalcap:{importlib.metadata.version('pycocoevalcap')}" if by_official else ENGINE
+    counted = None if by_official else frequencies
     return {
-        METRICS[name].shown: signature(name, images, references, engine=engine)
+        METRICS[name].shown: signature(name, images, references, counted, engine)
         for name in QUALITY
         if any(METRICS[name].shown in system.scores for system in systems)
     }
@@ -76,15 +102,26 @@ def as_text(systems: Sequence[System], signatures: Mapping[str, str]) -> str:
     for system in systems:
         several = f", {system.captions} captions each" if system.captions > 1 else ""
         lines.append(f"{system.name}: {len(system.images):,} images{several}")
-        if system.missing:
-            lines.append(f"  {system.missing:,} images of the references have no caption here and are not scored")
         if system.unpaired:
             lines.append(f"  not compared: {system.unpaired}")
     if len(systems) > 1:
         lines += [f"Differences are from {systems[0].name}, with 95% intervals (paired bootstrap); p: {TEST}.", ""]
-    matrix = [["", *(system.name for system in systems)]] if len(systems) > 1 else []
-    matrix += [[metric, *(_cell(system, metric) for system in systems)] for metric in _metrics(systems)]
+    matrix = [["", *(system.name for system in systems), ""]] if len(systems) > 1 else []
+    matrix += [
+        [metric, *(_cell(system, metric) for system in systems), _says(systems, metric)] for metric in _metrics(systems)
+    ]
     return "\n".join([*lines, *align(matrix), "", *signatures.values()])
+
+
+def _says(systems: Sequence[System], metric: str) -> str:
+    """What a row is in a few words, or why it is empty."""
+    reason = next((system.reasons[metric] for system in systems if metric in system.reasons), "")
+    if reason:
+        return reason
+    name, oracle, number = metric.partition(" oracle@")
+    if oracle:
+        return f"each image's best of {number} captions"
+    return MEANINGS.get(name.removesuffix(" (spaCy)"), "")
 
 
 def align(matrix: Sequence[Sequence[str]]) -> list[str]:
@@ -131,7 +168,7 @@ def as_json(systems: Sequence[System], signatures: Mapping[str, str], per_image:
             "not_computed": system.reasons,
             "differences_from_the_first": {metric: asdict(value) for metric, value in system.differences.items()},
             "not_compared": system.unpaired,
-            "warnings": system.warnings,
+            "notes": list(system.notes),
             "signatures": {metric: line for metric, line in signatures.items() if metric in system.scores},
             **({"captions": caption_scores(system)} if per_image else {}),
         }
@@ -163,7 +200,7 @@ def _metrics(systems: Sequence[System]) -> list[str]:
 
 def _cell(system: System, metric: str) -> str:
     if metric not in system.scores:
-        return f"       –  {system.reasons.get(metric, '')}".rstrip()
+        return "       –"
     scale, score = _scale(metric), system.scores[metric]
     text = f"{score.value * scale:8.2f}"
     if score.low is not None and score.high is not None:

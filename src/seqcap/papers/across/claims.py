@@ -7,14 +7,14 @@ import numpy as np
 from seqcap.config.report import ReportedRun
 from seqcap.papers.across import tables
 from seqcap.papers.across.tables import CIDER, COLUMNS, DISTINCT, DIVERSITY, RECALL, TRUTH, means
-from seqcap.report.claims import Result
+from seqcap.report.claims import JudgedClaim
 from seqcap.report.inputs import Run
 
 LITTLE = 0.02  # of CIDEr
 _START = "cross_entropy"
 
 
-def remarks(run: Run, results: Sequence[Result]) -> list[str]:
+def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
     entries = [entry for entry in run.trained if entry.epochs]
     baseline = next((entry for entry in entries if entry.objective == _START), None)
     found = [

@@ -10,7 +10,7 @@ from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, row_of, side_of
 from seqcap.rating import KEY_FILE, PAGE, kit_folder, read_key
 from seqcap.report import REPORTS
-from seqcap.report.claims import Claim, Made, Result, Side
+from seqcap.report.claims import Claim, JudgedClaim, Source
 from seqcap.report.claims_file import ClaimsFile, Entry, Stated
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import difference
@@ -29,10 +29,10 @@ def claims(run: Run) -> list[Claim]:
     return ClaimsFile.read(run.paper).made(made)
 
 
-def _claim(measure: Measure, sides: Sequence[Side], of: str, names: Sequence[str]) -> Claim:
-    (one, other), (left, right) = sides, names
-    made = Made((one, other), of)
-    return Claim("", "", measure.metric, measure.decoder, measure.captions, left, right, +1, made=made)
+def _claim(measure: Measure, sources: Sequence[Source], of: str, names: Sequence[str]) -> Claim:
+    (one, other), (left, right) = sources, names
+    made = Claim("", "", measure.metric, measure.decoder, measure.captions, left, right, +1)
+    return replace(made, sources=(one, other), of=of)
 
 
 def _at_point(run: Run, entry: Entry, column: str, left: str, right: str) -> Claim:
@@ -40,7 +40,7 @@ def _at_point(run: Run, entry: Entry, column: str, left: str, right: str) -> Cla
     table, place, measure = entry.table, PLACES[entry.table], COLUMNS.get(column, Measure("greedy", column))
     rows = [row_of(run.paper, method, table) for method in (left, right)]
     labels = [METHODS[method].label if method in METHODS else method for method in (left, right)]
-    sides: Sequence[Side] = [side_of(run, table, row, measure) for row in rows]
+    sides: Sequence[Source] = [side_of(run, table, row, measure) for row in rows]
     where = place.name.partition(",")[0]
     of = f"at equal {registry.find(place.metric).label} ({where})"
     if measure.metric == ENGLISH:
@@ -69,7 +69,7 @@ def _own_listener(run: Run, entry: Entry, column: str, method: str, judge: str) 
     return _claim(measure, sides, f"against the judge's, at equal CIDEr ({place.name})", names)
 
 
-def remarks(run: Run, results: Sequence[Result]) -> list[str]:
+def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
     return [*filter(None, (_points(run), _other_rho(run), _drift(run), _variance(run), _page(run)))]
 
 
@@ -80,7 +80,7 @@ def _points(run: Run) -> str:
 
 def _gap(run: Run, one: Reading, other: Reading) -> str:
     """A difference in per cent with its interval; "" if there is none."""
-    return shown(difference(one.drawn(run), other.drawn(run)), "images").signed(100, 1)
+    return shown(difference(one.number(run), other.number(run)), "images").signed(100, 1)
 
 
 def _other_rho(run: Run) -> str:

@@ -96,7 +96,7 @@ def figure3f(run: Run) -> Figure | str:
     axis = figure.subplots()
 
     def recall(line: Curve) -> Estimate:
-        return shown(Reading(line, _RECALL, point).drawn(run), "images")
+        return shown(Reading(line, _RECALL, point).number(run), "images")
 
     for name, rhos in lines.items():
         st = curve(run, _DISTRIBUTIONS[name][1])

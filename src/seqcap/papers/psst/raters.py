@@ -15,7 +15,7 @@ import numpy as np
 from seqcap.papers.psst.methods import PLACES, ST
 from seqcap.papers.psst.rows import method_of
 from seqcap.report.inputs import Run
-from seqcap.report.statistics import Drawn, Missing, Sample
+from seqcap.report.statistics import Missing, Number, Sample
 
 _LOG_PROB, _UNPARSED = "xe_log_prob", "unparsed"
 
@@ -31,14 +31,18 @@ class Preferred:
     def runs(self) -> tuple[str, ...]:
         return tuple(filter(None, (self.name, self.other)))
 
-    def drawn(self, run: Run) -> Drawn | Missing:
+    def number(self, run: Run) -> Number | Missing:
         if len(self.runs) < 2:
             return Missing("a method that is judged is not part of this run", absent=True)
         found = []
         for metric in (_LOG_PROB, _UNPARSED) if run.knows_facts else (_LOG_PROB,):
-            same = run.paired(self.runs, "greedy", metric, "best")
-            if isinstance(same, Missing):
-                return same
+            matched = run.matched(self.runs, "greedy", metric, "best")
+            if isinstance(matched, Missing):
+                return matched
+            common = sorted(set.intersection(*(set(sample.seeds.tolist()) for sample in matched)))
+            if not common:
+                return Missing(f"{' and '.join(self.runs)} have no seed in common")
+            same = [sample.only(common) for sample in matched]
             found.append([sample.statistics[:, :, 0] for sample in same])
             items, seeds = same[0].items, same[0].seeds
         (mine, others), *unparsed = found
@@ -46,7 +50,7 @@ class Preferred:
         for left, right in unparsed:
             better = (left < right) | ((left == right) & better)
         shares = better.astype(np.float64)[:, :, None]
-        return Drawn.of(Sample(items, seeds, shares, np.ones(better.shape, bool)))
+        return Number.of(Sample(items, seeds, shares, np.ones(better.shape, bool)))
 
 
 def better_english(run: Run, row: str) -> tuple[Preferred, Preferred]:

@@ -9,7 +9,7 @@ from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, RULE, SECOND, by_
 from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import COLUMNS, ENGLISH, PEOPLE, RECALL, method_of, people, row_of, side_of
 from seqcap.report.inputs import Run
-from seqcap.report.statistics import Drawn, Missing, difference
+from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Measure, columns_beside, records_beside, shown
 from seqcap.report.tradeoff import Reading, Score, level
 
@@ -23,8 +23,8 @@ def at_point(run: Run, table: str) -> Made:
     columns = {**COLUMNS, **{name: Measure("greedy", *of) for name, of in beside.items()}}
 
     def ours(row: str, measure: Measure) -> Estimate:
-        drawn = side_of(run, table, row, measure).drawn(run)
-        return shown(drawn, _units(run, place.task), registry.find(measure.metric).note)
+        number = side_of(run, table, row, measure).number(run)
+        return shown(number, _units(run, place.task), registry.find(measure.metric).note)
 
     cells = []
     for printed in records_beside(run, table, beside):
@@ -60,14 +60,15 @@ def table5(run: Run) -> Made:
     cells = []
     for printed in run.paper.published.records("table5"):
         row, measure = printed["row"], COLUMNS[printed["column"]]
-        drawn: Drawn | Missing
+        found: Number | Contrast | Missing
         if measure.metric != ENGLISH:
-            drawn = side_of(run, "table5", row, measure).drawn(run)
+            found = side_of(run, "table5", row, measure).number(run)
         elif row == PEOPLE:
-            drawn = Missing("people's captions have no recall to be compared at")
+            found = Missing("people's captions have no recall to be compared at")
         else:
-            drawn = difference(*(side.drawn(run) for side in better_english(run, row)))
-        ours = shown(drawn, _units(run, IMAGE), "by automatic raters, not people")
+            liked, other = better_english(run, row)
+            found = difference(liked.number(run), other.number(run))
+        ours = shown(found, _units(run, IMAGE), "by automatic raters, not people")
         cells.append(Cell.beside(printed, measure.metric, ours, run.stand_in(IMAGE)))
     return Made(cells, words={place: PLACES[place].words(run) for place in ("table5", "naturalness")})
 
@@ -92,7 +93,7 @@ def drift(run: Run) -> list[Cell]:
     cells = []
     for row, source in (sources | {HUMAN_LABEL: people}).items():
         sides = {name: source(measure) for name, measure in columns.items()}
-        own, judge = (sides[f"R@1, {who}"].drawn(run) for who in ("own listener", "judge"))
+        own, judge = (sides[f"R@1, {who}"].number(run) for who in ("own listener", "judge"))
         gap = shown(difference(own, judge), _units(run, IMAGE))
         cell = Cell.of(run, "own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))
         cells += [*_own(run, "", row, sides), replace(cell, direction="")]
@@ -139,7 +140,7 @@ def _own(run: Run, block: str, row: str, sides: Mapping[str, Reading | Score]) -
     cells = []
     for column, side in sides.items():
         metric = side.measure.metric
-        ours = shown(side.drawn(run), _units(run, IMAGE), registry.find(metric).note)
+        ours = shown(side.number(run), _units(run, IMAGE), registry.find(metric).note)
         cells.append(Cell.of(run, metric, block, row, column, ours, run.stand_in(IMAGE)))
     return cells
 

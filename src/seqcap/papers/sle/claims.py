@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring
-from seqcap.report.claims import Result
+from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
 from seqcap.report.tables import Measure
@@ -20,8 +20,8 @@ _SPREAD = {
 _AT_PLATEAU = 3  # a policy has collapsed if its random samples score at most this much below its beam, CIDEr x100
 
 
-def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    return [*filter(None, (_regime(run), _price(run), _spread(run, results)))]
+def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
+    return [*filter(None, (_regime(run), _price(run), _spread(run, judged)))]
 
 
 def _regime(run: Run) -> str:
@@ -85,10 +85,10 @@ def _price(run: Run) -> str:
     return words
 
 
-def _spread(run: Run, results: Sequence[Result]) -> str:
+def _spread(run: Run, judged: Sequence[JudgedClaim]) -> str:
     """Where exploration costs CIDEr of samples: the part due to spread, and the part due to a worse mode."""
-    claim = next((result for result in results if result.claim.id == "C4b"), None)
-    if claim is None or claim.verdict == HOLDS or (claim.difference or 0.0) >= 0:
+    claim = next((of.judged for of in judged if of.claim.id == "C4b"), None)
+    if claim is None or claim.verdict == HOLDS or (claim.first.difference or 0.0) >= 0:
         return ""
     values = {}
     for name, suffix in ((SLE, ""), (SLL, "_sll")):

@@ -8,9 +8,10 @@ import numpy as np
 
 from seqcap.metrics import registry
 from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts
-from seqcap.report.claims import Claim, Result
+from seqcap.report.claims import Claim, JudgedClaim
 from seqcap.report.claims_file import ClaimsFile, Entry, Stated
 from seqcap.report.inputs import SCENES, Run
+from seqcap.report.verdicts import LEAST_SEEDS
 
 _MOST = 0.5  # a pool of more than this share of the vocabulary is no restriction
 _ONE_TRANSLATION = 80  # BLEU of at least so much (x100): sentences with hardly more than one right translation
@@ -74,7 +75,7 @@ def _captioners(run: Run, table: str) -> str:
     return " and ".join(dict.fromkeys(f"`{captioner}`" for captioner in used))
 
 
-def remarks(run: Run, results: Sequence[Result]) -> list[str]:
+def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
     """The paragraphs of claims.yaml that this run has something to say in: a phrase per part, of its values."""
     file, stated = ClaimsFile.read(run.paper), run.paper.published.text_claims()["text4.1"]["value"]
     found = []
@@ -86,12 +87,13 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
 
 
 def _most(part: Part) -> dict[str, Any]:
-    cells = [cell for cell in part.gains().values() if cell.ours.value is not None]
+    """The loss that gains most, of those with enough seeds: the best of single ones is the luckiest."""
+    cells = [cell for cell in part.gains().values() if cell.ours.seeds >= LEAST_SEEDS]
     if not cells:
         return {}
     best, there = max(cells, key=lambda cell: cell.ours.value or 0.0), max(part.printed, key=part.printed.__getitem__)
-    over = f"{part.facts.metric} over MLE{' with one seed' * (best.ours.seeds == 1)}"
     ours, printed = best.ours.signed(100, 2), [float(best.printed), part.printed_gain(there)]
+    over = f"{part.facts.metric} over MLE"
     return {"best": best.row, "ours": ours, "over": over, "printed": printed, "there": part.losses[there].row}
 
 

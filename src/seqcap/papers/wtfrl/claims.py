@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, measure, runs_of_table
-from seqcap.report.claims import Result
+from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import by_number
@@ -11,7 +11,7 @@ from seqcap.report.markdown import by_number
 _TEST_IMAGES = 5000  # of COCO
 
 
-def remarks(run: Run, results: Sequence[Result]) -> list[str]:
+def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
     return [*filter(None, (_confirmed(run), _weighed(run), _steps(run), _among(run)))]
 
 

@@ -26,7 +26,7 @@ def retrieval(run: Run) -> list[Cell]:
             cells.append(Cell.of(run, score.measure.metric, "", row, column, score.measure.of(run, score.name), data))
         for column in ("T2I R@10", "I2T R@10"):
             paid, judged = (scores[f"{column}, {who}"] for who in ("reward's", "judge's"))
-            gap, name = shown(difference(paid.drawn(run), judged.drawn(run)), units), f"{column}, reward's - judge's"
+            gap, name = shown(difference(paid.number(run), judged.number(run)), units), f"{column}, reward's - judge's"
             cells.append(replace(Cell.of(run, paid.measure.metric, "", row, name, gap, data), direction=""))
     return cells
 
@@ -38,9 +38,6 @@ def changes(run: Run) -> Made:
     if not blocks:
         return Made([], "This run has no ablations.")
     columns = columns_beside(run, "wtfrl_ablations", "beam")
-    # All of the same seeds, WTF-RL too.
-    seeds = min(len(entry.seeds) for rows in blocks.values() for entry in rows.values())
-    run = run.of_first_seeds({entry.name: seeds for entry in run.trained})
     base = run.by_name[WTF_RL]
     cells = [cell.remarked(in_words(base)) for cell in measured_cells(run, "as it is", base, columns)]
     for block, rows in blocks.items():

@@ -1,0 +1,105 @@
+"""What a claim is judged by, as plain data: the numbers of a comparison's sides, and what the paper says. It is kept
+with a paper's results, so that another rule of verdicts needs no training. Light: the report's last stage reads it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, PlainSerializer
+
+from seqcap.config import Frozen
+
+# difference: left is higher (sign +1) or lower (-1). no worse: left is not worse than right by more than a margin.
+Rule = Literal["difference", "no worse"]
+MARGIN = 0.03  # of the right side's level
+
+
+def _numbers(row: Any) -> Any:
+    return tuple(map(float, row.split())) if isinstance(row, str) else row
+
+
+def _text(row: tuple[float, ...]) -> str:
+    return " ".join(f"{number:.6g}" for number in row)
+
+
+# A row of numbers, in files as one text: a line each, in place of a line for each number.
+Row = Annotated[tuple[float, ...], BeforeValidator(_numbers), PlainSerializer(_text, when_used="json")]
+
+
+class Registered(Frozen):
+    """What was laid down of a claim before its paper was run."""
+
+    day: str
+    seeds: int  # of each side
+    finds: float  # the difference that so many seeds find four times in five, in the printed scale
+    needs: int | None = None  # the seeds that the paper's difference needs, where they are more than can be run
+
+
+class Changed(Frozen):
+    """A primary comparison that is another one since a run was seen."""
+
+    day: str
+    before: str  # what was compared until then
+
+
+class Side(Frozen):
+    """One side of a comparison, in the printed scale."""
+
+    label: str
+    value: float
+    by_seed: Mapping[int, float] = {}  # empty: it depends on no training seed
+    runs: tuple[str, ...] = ()
+    # Run -> how much its validation curve gained in the last quarter of its updates, in points of CIDEr or BLEU (x100)
+    # or R@10 (%). A run without updates is not here.
+    gained: Mapping[str, float] = {}
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(sorted(self.by_seed))
+
+    @property
+    def values(self) -> list[float]:
+        """The value with each seed, in their order; of a side without seeds its only one."""
+        return [self.by_seed[seed] for seed in self.seeds] or [self.value]
+
+
+class Evidence(Frozen):
+    """One comparison of a claim."""
+
+    paper: str
+    claim: str
+    sentence: str
+    control: bool = False  # whether it is a question of ours, which the paper does not claim
+    level: Literal["primary", "detail"]  # each primary comparison of a claim has to hold
+    rule: Rule = "difference"
+    margin: float = MARGIN  # of "no worse"
+    sign: Literal[1, -1]  # claimed of left - right; of "no worse", where better is
+    better: Literal[1, -1, 0]  # where better is on the metric; 0: nowhere
+    metric: str
+    decoder: str
+    left: str
+    right: str
+    base: str = ""  # if given: left - base is compared with base - right
+    what: str  # the metric and the decoder in words
+    sides: tuple[Side, ...] = ()  # left, right and the base, if any; empty where there are no numbers
+    paired: bool = True  # whether equal seeds of the sides start from the same weights
+    # What the choice of test items does to the values by seed of all sides: a triangle of covariances, rows in the
+    # order of sides and seeds, one for a side without seeds.
+    covariance: tuple[Row, ...] = ()
+    items: int = 0
+    decimals: int  # that our numbers are printed with
+    printed: tuple[float, ...] = ()  # the paper's numbers of the sides; empty without any
+    printed_decimals: int = 0
+    proportional: bool = False  # whether the paper's difference is carried over in proportion to the right side's level
+    absent: bool = False  # whether a run of it is no part of these results
+    untestable: str = ""  # why it cannot be tested
+    remarks: tuple[str, ...] = ()  # what a reader must know of the numbers
+    registered: Registered | None = None
+    changed: Changed | None = None
+
+    def contrast(self, numbers: tuple[float, ...]) -> float:
+        """left - right, or (left - base) - (base - right), of a number for each side."""
+        return sum(weight * number for weight, number in zip(self.weights, numbers, strict=True))
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        return (1.0, 1.0, -2.0) if self.base else (1.0, -1.0)

@@ -1,0 +1,285 @@
+"""Verdicts by plain evidence, in every branch and in their order; no run is needed."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from invented_evidence import evidence, side
+
+from seqcap.report.evidence import Changed, Evidence, Registered, Side
+from seqcap.report.verdicts import (
+    AS_PRINTED,
+    COLUMNS,
+    FEW_SEEDS,
+    HOLDS,
+    LARGER,
+    LESS,
+    NOT_RUN,
+    REVERSED,
+    SMALLER,
+    UNDECIDABLE,
+    UNSURE,
+    UNTESTABLE,
+    Judgement,
+    claim_p,
+    in_words,
+    judge,
+    measure,
+)
+
+
+def rising(of: Evidence, which: int) -> Evidence:
+    """The same where the run of a side had not converged."""
+    sides = [
+        one.model_copy(update={"gained": {one.runs[0]: 1.0}}) if which == n else one for n, one in enumerate(of.sides)
+    ]
+    return of.model_copy(update={"sides": tuple(sides)})
+
+
+def alone(**changes: Any) -> Judgement:
+    (judged,) = judge([evidence(**changes)])
+    return judged
+
+
+# --- One comparison
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "size"),
+    [
+        ({}, HOLDS, ""),
+        ({"printed": (60, 50)}, HOLDS, AS_PRINTED),
+        ({"printed": (62, 50)}, HOLDS, SMALLER),
+        ({"printed": (55, 50)}, HOLDS, LARGER),
+        # In proportion to the right side's level, which is twice the paper's.
+        ({"printed": (55, 50), "proportional": True}, HOLDS, AS_PRINTED),
+        ({"difference": -10}, REVERSED, ""),
+        ({"difference": -10, "sign": -1, "printed": (40, 50)}, HOLDS, AS_PRINTED),
+        ({"difference": 10, "sign": -1}, REVERSED, ""),
+        # The interval is about 2.5 to either side.
+        ({"difference": 1, "scatter": 1, "printed": (60, 50)}, LESS, ""),
+        ({"difference": -1, "scatter": 1, "sign": -1, "printed": (40, 50)}, LESS, ""),
+        ({"difference": 1, "scatter": 1, "printed": (52, 50)}, UNSURE, ""),
+        ({"difference": 1, "scatter": 1}, UNSURE, ""),
+        # A difference that the paper prints the other way round is none to compare with.
+        ({"difference": 1, "scatter": 1, "printed": (40, 50)}, UNSURE, ""),
+        ({"seeds": 2, "printed": (60, 50)}, FEW_SEEDS, ""),
+        ({"seeds": 1}, FEW_SEEDS, ""),
+        ({"untestable": "a listener is dead", "seeds": 2}, UNTESTABLE, ""),
+        ({"covariance": ()}, UNTESTABLE, ""),
+        ({"sides": (), "covariance": (), "absent": True}, NOT_RUN, ""),
+    ],
+)
+def test_a_verdict(changes, verdict, size):
+    judged = alone(**changes)
+    assert (judged.verdict, judged.size) == (verdict, size)
+    assert judged.judgement.startswith(verdict)
+
+
+def test_what_needs_more_seeds_is_said_before_the_run():
+    registered = Registered(day="2026-12-01", seeds=5, finds=2.0, needs=12)
+    judged = alone(registered=registered)
+    assert (judged.verdict, judged.first.p) == (UNDECIDABLE, None)
+    assert judged.judgement == "cannot be decided at this scale (needs 12 seeds)"
+    assert alone(registered=registered, seeds=2).verdict == FEW_SEEDS
+    assert alone(registered=registered.model_copy(update={"needs": None})).verdict == HOLDS
+
+
+def test_the_difference_that_could_have_been_found():
+    judged = alone(difference=1, scatter=1)
+    reach = judged.first.high - judged.first.difference
+    assert reach == pytest.approx(4.303 / 3**0.5, rel=1e-3)
+    assert judged.first.detectable == pytest.approx((4.303 + 1.061) / 3**0.5, rel=1e-3)
+    assert judged.judgement == f"cannot tell (could have found {judged.first.detectable:.2f})"
+
+
+def test_the_seeds_that_the_papers_difference_takes():
+    """By Student's t, of a scatter of 2: 4 is found by five, since (3.18 + .98) 2 / 2 > 4 > (2.78 + .94) 2 / 2.24."""
+    judged = alone(difference=1, scatter=2, printed=(54, 50))
+    assert (judged.verdict, judged.first.seeds_needed) == (UNSURE, 5)
+    assert alone(difference=1, scatter=2, printed=(50.1, 50)).first.seeds_needed is None
+    assert alone(difference=1, scatter=2).first.seeds_needed is None
+
+
+@pytest.mark.parametrize(
+    ("difference", "scatter", "verdict"),
+    [(0, 0.1, HOLDS), (-2, 0.1, HOLDS), (-3, 0.1, UNSURE), (-4, 0.1, REVERSED), (-2, 2, UNSURE)],
+)
+def test_no_worse_is_against_a_margin(difference, scatter, verdict):
+    """Of 3% of a right side of 100; p is that of a difference of the margin's size."""
+    judged = alone(difference=difference, scatter=scatter, rule="no worse", printed=(110, 50))
+    assert (judged.verdict, judged.size) == (verdict, "")
+    beyond = judged.first.low > -3 or judged.first.high < -3
+    assert (judged.first.p < 0.05) == beyond == (verdict != UNSURE)
+
+
+def test_sides_may_have_other_seeds():
+    five = evidence(seeds=5)
+    some = {seed: value for seed, value in five.sides[1].by_seed.items() if seed <= 3}
+    covariance = tuple((0.0,) * (row + 1) for row in range(8))
+    uneven = five.model_copy(update={"sides": (five.sides[0], side("B", some)), "covariance": covariance})
+    (judged,) = judge([uneven])
+    assert (judged.verdict, judged.first.seeds) == (HOLDS, "5 and 3")
+    people = Side(label="people", value=100.0)
+    (judged,) = judge([five.model_copy(update={"sides": (five.sides[0], people), "covariance": covariance[:6]})])
+    assert (judged.verdict, judged.first.seeds) == (HOLDS, "5")
+
+
+def test_a_step_beyond_a_step():
+    """(left - base) - (base - right)."""
+    of = evidence(difference=10)
+    sides = (*of.sides, side("Base", dict.fromkeys((1, 2, 3), 102.0)))
+    covariance = tuple((0.0,) * (row + 1) for row in range(9))
+    (judged,) = judge([of.model_copy(update={"base": "c", "sides": sides, "covariance": covariance})])
+    assert (judged.first.left, judged.first.right, judged.first.difference) == pytest.approx((8, 2, 6))
+    assert judged.verdict == HOLDS
+
+
+# --- Convergence
+
+
+@pytest.mark.parametrize(
+    ("changes", "lags"),
+    [
+        ({"difference": -10}, 0),
+        ({"difference": 10, "sign": -1}, 1),
+        # Of what should be low, the side that is claimed to be lower.
+        ({"difference": 10, "sign": -1, "better": -1}, 0),
+        ({"difference": 1, "scatter": 1, "printed": (60, 50)}, 0),
+    ],
+)
+def test_the_side_that_lags_may_have_been_rising(changes, lags):
+    of = evidence(**changes)
+    (judged,) = judge([of])
+    assert judged.verdict in (REVERSED, LESS)
+    (excused,) = judge([rising(of, lags)])
+    assert (excused.verdict, excused.judgement[-1]) == (UNSURE, "†")
+    assert "which lags, was still rising" in excused.first.reason
+    (other,) = judge([rising(of, 1 - lags)])
+    assert other.judgement == f"{judged.judgement} †"
+    assert other.not_converged == (of.sides[1 - lags].runs[0],)
+
+
+def test_what_holds_has_its_dagger_too():
+    (judged,) = judge([rising(evidence(), 0)])
+    assert judged.judgement == "holds †"
+
+
+# --- Several comparisons
+
+
+def several(*differences: float) -> Sequence[Evidence]:
+    found = []
+    for difference, right in zip(differences, "bcdefg", strict=False):
+        of = evidence(difference)
+        other = side(right.upper(), dict.fromkeys((1, 2, 3), 100.0))
+        found.append(of.model_copy(update={"right": right, "sides": (of.sides[0], other)}))
+    return found
+
+
+def test_several_hold_if_each_does():
+    (judged,) = judge(several(10, 8))
+    assert (judged.verdict, judged.failing) == (HOLDS, ())
+    assert claim_p(judged.outcomes) == max(outcome.p for outcome in judged.primary)
+
+
+def test_several_say_which_fails():
+    (judged,) = judge(several(10, 0.01))
+    assert judged.verdict == UNSURE
+    assert judged.judgement == "cannot tell (against C)"
+    assert [outcome.verdict for outcome in judged.primary] == [HOLDS, UNSURE]
+    (judged,) = judge(several(10, 8, -10))
+    assert (judged.verdict, judged.judgement) == (REVERSED, "reversed (against D)")
+
+
+def test_the_least_of_several_is_how_much_they_hold():
+    one, other = several(10, 8)
+    (judged,) = judge(
+        [one.model_copy(update={"printed": (60.0, 50.0)}), other.model_copy(update={"printed": (60.0, 50.0)})]
+    )
+    assert judged.judgement == "holds (smaller)"
+
+
+def test_one_of_several_that_is_not_run_or_tested_leaves_the_claim_so():
+    one, other = several(10, 8)
+    absent = other.model_copy(update={"sides": (), "covariance": (), "absent": True})
+    assert [of.verdict for of in judge([one, absent])] == [NOT_RUN]
+    few = evidence(seeds=2)
+    assert [of.verdict for of in judge([one, few])] == [FEW_SEEDS]
+    assert [of.verdict for of in judge([several(-10)[0], few])] == [REVERSED]
+
+
+def test_the_p_of_a_claim_is_no_smaller_than_chance():
+    """Of five comparisons of nothing, below .05 in one claim of twenty at most."""
+    rng = np.random.default_rng(0)
+    p = []
+    for _ in range(400):
+        left, right = rng.normal(100, 1, (2, 3)), rng.normal(100, 1, (5, 3))
+        sides = [side("A", dict(enumerate(left[0], 1)))], [side("B", dict(enumerate(of, 1))) for of in right]
+        of = [evidence(right=str(n), sides=(sides[0][0], one)) for n, one in enumerate(sides[1])]
+        p.append(claim_p([measure(one) for one in of]))
+    assert np.mean(np.array(p) < 0.05) <= 0.07
+
+
+# --- A paper's claims
+
+
+def test_q_is_over_a_papers_claims_and_not_over_details():
+    weak = evidence(difference=2.5, scatter=1, claim="C1")
+    nothing = [evidence(difference=0.1, scatter=1, claim=f"C{n}") for n in range(2, 6)]
+    p = measure(weak).p
+    assert 0.01 < p < 0.05
+    assert judge([weak])[0].verdict == HOLDS
+    first, *_ = judge([weak, *nothing])
+    assert (first.verdict, first.first.q) == (UNSURE, pytest.approx(5 * p))
+    # Those of another paper, details and what is not tested do not count.
+    others = [of.model_copy(update={"paper": "psst"}) for of in nothing]
+    details = [weak.model_copy(update={"level": "detail"})]
+    untested = [of.model_copy(update={"untestable": "why"}) for of in nothing]
+    assert judge([weak, *details, *untested, *others])[0].first.q == p
+
+
+def test_a_detail_has_an_interval_alone():
+    (judged,) = judge([evidence(), evidence(level="detail", metric="BLEU4")])
+    detail = judged.outcomes[1]
+    assert (detail.p, detail.q, detail.detectable, detail.verdict) == (None, None, None, "")
+    assert detail.low < 10 < detail.high
+
+
+# --- Evidence as data
+
+
+def test_evidence_survives_a_file():
+    """With eleven seeds: files sort them as texts."""
+    changes = {"covariance": tuple(tuple(0.1 * (row == column) for column in range(row + 1)) for row in range(22))}
+    changed = Changed(day="2026-11-25", before="against b alone")
+    of = rising(evidence(seeds=11, printed=(60.0, 50.0), changed=changed, **changes), 0)
+    record = json.loads(json.dumps(of.model_dump(mode="json"), sort_keys=True))
+    again = Evidence.model_validate(record)
+    assert again == of
+    record = json.loads(json.dumps(again.model_dump(mode="json"), sort_keys=True))
+    assert judge([Evidence.model_validate(record)])[0] == judge([of])[0]
+
+
+def test_a_line_of_the_table_of_claims():
+    judged = alone(printed=(60, 50), items=1234, remarks=("as it is",))
+    line = judged.first.line()
+    assert list(line) == COLUMNS
+    known = {"paper": "sle", "claim": "C1", "level": "primary", "difference": "10.00", "verdict": "holds"}
+    known |= {"size": "as printed", "seeds": "3", "items": "1234", "printed": "10", "reason": "as it is", "sign": "+1"}
+    assert known.items() <= line.items()
+    assert float(line["low"]) < 10 < float(line["high"])
+    assert float(line["p"]) == pytest.approx(judged.first.p, rel=1e-3)
+    gone = alone(sides=(), covariance=(), absent=True).first.line()
+    assert (gone["difference"], gone["p"], gone["seeds"], gone["verdict"]) == ("", "", "", NOT_RUN)
+
+
+def test_counts_in_words():
+    assert in_words({HOLDS: 1, NOT_RUN: 2}) == "of 3 claims, 1 holds, 2 were not run"
+    assert (
+        in_words({LESS: 1}, "control of ours", "controls of ours") == "of 1 control of ours, 1 is smaller than printed"
+    )
+    assert in_words({REVERSED: 2}, "control of ours", "controls of ours") == "of 2 controls of ours, 2 are reversed"
+    assert in_words({}) == "of 0 claims, none has a verdict"
