@@ -4,8 +4,10 @@
 # make campaigns  runs all tests with more examples, and the campaigns of docs/development.md: hours
 # make lint    runs ruff, import-linter and mypy, and checks the graph
 # make bench   measures speed, see benchmarks/results
-# Each first sets up .venv with the pinned requirements.
+# Each first sets up .venv with the pinned requirements. As many stages run side by side as there are cores; JOBS=2 sets
+# their number.
 PYTHON ?= python3
+SIDE_BY_SIDE := $(if $(JOBS),--jobs $(JOBS))
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export OMP_NUM_THREADS := 1
@@ -16,11 +18,11 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: quick repro test campaigns lint bench flickr8k multi30k
 
 quick: $(BIN)/.installed
-	seqcap repro --jobs 2 --experiment experiments/quick.yaml --publish reports/quick
+	seqcap repro $(SIDE_BY_SIDE) --experiment experiments/quick.yaml --publish reports/quick
 	@echo "The report is reports/quick/report.md"
 
 repro: $(BIN)/.installed
-	seqcap repro --jobs 2
+	seqcap repro $(SIDE_BY_SIDE)
 	@echo "The report is reports/report.md"
 
 test: $(BIN)/.installed
@@ -47,12 +49,12 @@ bench: $(BIN)/.installed
 # Runs the graph on Flickr8k in a clone under runs/, and copies its reports to reports/flickr8k. FLICKR8K: its folder.
 FLICKR8K ?= ../shared/data/flickr8k
 flickr8k: $(BIN)/.installed
-	seqcap repro --jobs 2 --experiment experiments/flickr8k.yaml --root $(abspath $(FLICKR8K)) --publish reports/flickr8k
+	seqcap repro $(SIDE_BY_SIDE) --experiment experiments/flickr8k.yaml --root $(abspath $(FLICKR8K)) --publish reports/flickr8k
 
 # The same with Multi30k's German and English sentences, in reports/multi30k. MULTI30K: their folder.
 MULTI30K ?= ../shared/data/multi30k
 multi30k: $(BIN)/.installed
-	seqcap repro --jobs 2 --experiment experiments/multi30k.yaml --root $(abspath $(MULTI30K)) --publish reports/multi30k
+	seqcap repro $(SIDE_BY_SIDE) --experiment experiments/multi30k.yaml --root $(abspath $(MULTI30K)) --publish reports/multi30k
 
 $(BIN)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -47,7 +47,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def repro(
-    jobs: int, papers: list[str], dry: bool, experiment: Path | None, publish: Path | None, **options: Any
+    jobs: int | None, papers: list[str], dry: bool, experiment: Path | None, publish: Path | None, **options: Any
 ) -> None:
     from seqcap.pipeline import experiment as experiments
     from seqcap.pipeline import repro as pipeline

@@ -34,7 +34,7 @@ from safetensors import safe_open
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pipeline_files import commit, copy_project
+from pipeline_files import ROOT, commit, copy_project
 
 from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
@@ -149,6 +149,9 @@ def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
     for changes in (OVERLAYS["whole"], overlay or {}):
         apply_overlay(folder, changes, TABLE)
     write_graph(folder)
+    # The first page depends on committed results of every paper, also of those that are not run.
+    for name in ("features", *(path.name for path in (folder / "papers").iterdir())):
+        shutil.copytree(ROOT / "reports" / name, folder / "reports" / name)
     path = folder / "src/seqcap/training/loop.py"
     code = path.read_text()
     for name, value in (("CHECKPOINT_SECONDS", "0"), ("LOG_STEPS", "1")):

@@ -105,7 +105,7 @@ def test_the_state_before_any_token_is_what_stepping_leads_to(captioner):
         inputs = CAPTIONS[rows, places + later - 1]
         hidden, state = captioner.recur(captioner.embed(inputs), state, own)
         torch.testing.assert_close(hidden, every[rows, places + later])
-        there = places + later + 1 < CAPTIONS.shape[1]
+        there = (places + later + 1 < CAPTIONS.shape[1]).nonzero()[:, 0]
         rows, places, state, own = rows[there], places[there], select(state, there), select(own, there)
     assert len(rows) == 0
 

@@ -1,4 +1,4 @@
-"""`seqcap repro --dry`: what an edit has changed, what follows, and what is merely absent. It writes nothing."""
+"""`seqcap repro --dry`: what an edit has made stale, and what is merely absent or of other bytes. It writes nothing."""
 
 import hashlib
 import json
@@ -11,18 +11,18 @@ import pytest
 from dvc.repo import Repo
 from parameter_files import ROOT, ParameterFiles
 from pipeline_files import commit, git
-from small_checkout import run
+from small_checkout import run, write
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
 from seqcap.pipeline.configure import resolve, write_configs, write_graph
-from seqcap.pipeline.dry import dry_run
+from seqcap.pipeline.dry import ELSE, dry_run
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.repro import sections
 
-PUBLISHED = [f"reports/{experiment}/claims.csv" for experiment in ("flickr8k", "multi30k")]
 WEIGHTS = b"weights"
-CACHED = "starts/encoder/image.safetensors"
+PARTS = ("shared", "across", "psst", "sle", "smoothing", "spider", "wtfrl")
+CACHED = "artifacts/words/image/paraphrases.parquet"
 
 
 def md5(content):
@@ -34,17 +34,26 @@ def ran(tmp_path_factory):
     """A clone of a checkout whose whole graph has run: parameters, graph and dvc.lock; one file is in its cache."""
     folder = tmp_path_factory.mktemp("ran")
     ParameterFiles(folder)
-    for name in (".dvc/config", ".dvcignore", ".gitignore", *PUBLISHED):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / ".dvc").mkdir()
+    for name in (".dvc/config", ".dvcignore", ".gitignore"):
         shutil.copy(ROOT / name, folder / name)
+    # Code of an earlier day, which nothing runs.
+    write(folder, {"src/old.py": "", "stages/train.py": ""})
     git(folder, "init", "--quiet")
     write_graph(folder)
     params = read_params(folder)
     write_configs(resolve(params), params, folder / "configs", folder / "machine.json")
 
+    provenance = folder / "reports/sle/results/provenance.json"
+    write_json(provenance, {"commit": "1ca318366fc6", "day": "2026-11-24", "changed": []})
+
     def record(path):
-        content = WEIGHTS if path == CACHED else (folder / path).read_bytes() if (folder / path).is_file() else b""
-        return {"path": path, "hash": "md5", "md5": md5(content)}
+        if provenance.is_relative_to(folder / path):
+            # As DVC hashes a folder.
+            listed = [{"md5": md5(provenance.read_bytes()), "relpath": str(provenance.relative_to(folder / path))}]
+            return {"path": path, "hash": "md5", "md5": f"{md5(json.dumps(listed, sort_keys=True).encode())}.dir"}
+        content = (folder / path).read_bytes() if (folder / path).is_file() else path.encode()
+        return {"path": path, "hash": "md5", "md5": md5(WEIGHTS if path == CACHED else content)}
 
     locks = defaultdict(dict)
     with Repo(str(folder)) as repo:
@@ -85,56 +94,97 @@ def edit(name, pattern, value):
     Path(name).write_text(re.sub(pattern, value, text, count=1))
 
 
-def test_an_untouched_clone_has_changed_nothing(clone):
+def change_record(file, stage, part, path, content):
+    """Another hash of a path in DVC's record of a stage."""
+    lock = json.loads(Path(file).read_text())
+    changed = next(entry for entry in lock["stages"][stage][part] if entry["path"] == path)
+    changed["md5"] = md5(content)
+    write_json(file, lock)
+
+
+def said(lines):
+    """Part -> what is said of it, and of its edits; "" -> the last lines."""
+    found, part = {"": []}, ""
+    for line in lines:
+        name, colon, words = line.partition(": ")
+        if colon and name in PARTS:
+            part = name
+            found[part] = [words]
+        else:
+            found[part if line.startswith("  ") else ""].append(line.strip())
+    return found
+
+
+def test_an_untouched_clone_is_of_today(clone):
     before = all_files(clone)
-    locks = [Path("dvc.lock"), *Path("papers").glob("*/dvc.lock")]
-    stages = sum(len(json.loads(path.read_text())["stages"]) for path in locks) - 1
-    assert dry_run() == [
-        "changed: no stages",
-        f"absent here: 1 would be taken from DVC's cache, {stages - 1} would run",
-        f"up to date: 0 of {stages} stages",
-    ]
-    assert run(clone, "seqcap", "repro", "--dry") == (0, "".join(f"{line}\n" for line in dry_run()))
+    lines, current = dry_run()
+    assert current
+    found = said(lines)
+    assert set(found) == {*PARTS, ""}
+    (of_shared,), (of_sle,), (of_psst,) = found["shared"], found["sle"], found["psst"]
+    assert re.fullmatch(r"recorded in [0-9a-f]{7,}, [-0-9]{10}; none of \d+ stages is stale", of_shared)
+    assert re.fullmatch(r"results of 1ca318366fc6, 2026-11-24; none of \d+ stages is stale", of_sle)
+    assert re.fullmatch(r"no results here; none of \d+ stages is stale", of_psst)
+    absent, last = found[""]
+    assert re.fullmatch(r"absent here: 1 would be taken from DVC's cache, \d+ would run", absent)
+    assert last == "all results are of today's code and parameters"
+    assert run(clone, "seqcap", "repro", "--dry") == (0, "".join(f"{line}\n" for line in lines))
     assert all_files(clone) == before
     # Only what one paper needs.
-    assert f"of {stages}" not in dry_run(sections(["sle"]))[-1]
+    assert set(said(dry_run(sections(["sle"]))[0])) == {"shared", "sle", ""}
     with pytest.raises(InputError, match="there is no section 'none'; allowed: across, psst, "):
         dry_run(sections(["none"]))
 
 
-def test_an_edit_is_told_from_what_is_absent(clone):
+def test_an_edit_makes_results_stale(clone):
     edit("params.yaml", r"\nalpha: \S+", "\nalpha: 0.5")
     # Code is part of a configuration; this one is of other code.
-    lock = json.loads(Path("papers/spider/dvc.lock").read_text())
-    changed = next(dep for dep in lock["stages"]["variance-spider_variance"]["deps"] if "configs/" in dep["path"])
-    changed["md5"] = md5(b"other")
-    write_json("papers/spider/dvc.lock", lock)
+    file, config = "papers/spider/dvc.lock", "configs/variance/spider_variance.json"
+    change_record(file, "variance-spider_variance", "deps", config, b"other")
+    # A run was killed after it had trained.
+    trained = "artifacts/wtfrl/train/wtfrl_tf"
+    change_record("papers/wtfrl/dvc.lock", "train-wtfrl_tf", "outs", trained, b"new")
     lock = json.loads(Path("dvc.lock").read_text())
     del lock["stages"]["probe-clip"]
     write_json("dvc.lock", lock)
-    Path(CACHED).parent.mkdir(parents=True)
-    Path(CACHED).write_bytes(WEIGHTS)
     before = all_files(clone)
-    lines = dry_run()
+    lines, current = dry_run()
     assert all_files(clone) == before
-    # A long line goes on in the next ones, which are indented by more.
-    head, *said = "\n".join(lines).replace("\n    ", " ").splitlines()
-    start = next(place for place, line in enumerate(said) if line.startswith("follow from these"))
-    causes = dict(line.strip().split(": ") for line in said[:start])
-    alpha = "settings.alpha 0.75 -> 0.5"
-    assert causes.pop(f"runs.sll_sle.{alpha}, runs.sll_sle_mr.{alpha}") == "train-sle_sll_sle"
-    assert causes.pop(f"runs.sll_sle_att.{alpha}") == "train-sle_sll_sle_att"
-    assert causes.pop(f"runs.sll_sle_clip.{alpha}") == "train-sle_clip_policies"
-    assert causes.pop("its code, or parameters in a commit since its last run") == "variance-spider_variance"
-    assert causes.pop("it is new") == "probe-clip"
-    # Parts of the report that say what ran.
-    (reported,) = causes.values()
-    assert set(reported.split(", ")) == {"tables-sle", "figures-sle", "section-sle"}
-    assert head == "changed: 8 stages"
-    follow = set(said[start + 1].strip().split(", "))
-    assert {"decode-sle_sll_sle", "evaluate-sle_image", "report"} <= follow
-    assert not {name for name in follow if "smoothing" in name or "wtfrl" in name}
-    assert lines[-1].startswith("up to date: 1 of ")
+    assert not current
+    assert len(lines) <= 20
+    found = said(lines)
+    stale, edits = found["sle"]
+    assert re.fullmatch(r"results of 1ca318366fc6, 2026-11-24; 6 of \d+ stages are stale, 5 follow from edits", stale)
+    assert re.search(r"(tables|figures|section)-sle and 2 more \(.*settings\.alpha 0\.75 -> 0\.5", edits)
+    assert found["spider"][1] == f"variance-spider_variance ({ELSE})"
+    assert "probe-clip (it is new)" in found["shared"][1]
+    assert re.search(rf"(decode-wtfrl_tf|retrieve-wtfrl_image|figures-wtfrl).*\({trained}", found["wtfrl"][1])
+    assert found["smoothing"][0].endswith("stages is stale")
+    assert "all results are of today's code and parameters" not in lines
+    status, output = run(clone, "seqcap", "repro", "--dry", "--papers", "smoothing")
+    assert (status, said(output.splitlines())["smoothing"]) == (0, found["smoothing"])
+    assert run(clone, "seqcap", "repro", "--dry", "--papers", "sle")[0] == 1
+
+
+def test_code_of_another_commit_is_named(clone):
+    commit = git(clone, "rev-parse", "HEAD").strip()
+    write_json("reports/sle/results/provenance.json", {"commit": commit, "day": "2026-11-24"})
+    change_record("papers/sle/dvc.lock", "train-sle_xe", "deps", "configs/train/sle_xe.json", b"other")
+    lines, current = dry_run(sections(["sle"]))
+    assert not current
+    # What its results say of themselves has changed, too.
+    assert re.search(r"train-sle_xe \(code of \S+, \S+ and ", said(lines)["sle"][1])
+
+
+def test_other_bytes_of_a_shared_stage_are_not_an_edit(clone):
+    """Another kind of processor makes other features of the same images."""
+    change_record("dvc.lock", "features-image", "outs", "artifacts/image/features", b"of another processor")
+    lines, current = dry_run()
+    assert current
+    words = r"of other bytes than those that \d+ stages have read, as on another processor: features-image"
+    (told,) = [line for line in lines if line.startswith("of other bytes")]
+    assert re.fullmatch(words, told)
+    assert run(clone, "seqcap", "repro", "--dry")[0] == 0
 
 
 def test_a_stale_graph_is_one_line(clone):

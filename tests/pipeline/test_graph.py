@@ -70,8 +70,9 @@ def paths(value):
 
 def test_what_a_group_reads_follows_from_its_runs(files):
     def reads(paper, group):
-        config, task, *others = derived(files, paper)[f"train-{group}"]["deps"]
-        assert (config, task) == (f"configs/train/{group}.json", "artifacts/image")
+        config, data, features, *others = derived(files, paper)[f"train-{group}"]["deps"]
+        assert config == f"configs/train/{group}.json"
+        assert [data, features] == ["artifacts/image/data", "artifacts/image/features"]
         return others
 
     assert reads("sle", "sle_sll") == ["starts/pretrain/lstm"]
@@ -90,8 +91,8 @@ def test_a_run_may_read_all_that_there_is(files):
     (run, *_) = resolve(files.read())["train"]["psst_multinomial"].runs
     paths = ["starts/retriever/listener", "artifacts/words/image/paraphrases.parquet"]
     assert run.reads == dict(zip(("listener", "paraphrases"), paths, strict=True))
-    assert derived(files, "psst")["train-psst_multinomial"]["deps"][3:] == paths
-    start, *words = derived(files, "sle")["train-sle_xe_att"]["deps"][2:]
+    assert derived(files, "psst")["train-psst_multinomial"]["deps"][4:] == paths
+    start, *words = derived(files, "sle")["train-sle_xe_att"]["deps"][3:]
     assert start == "starts/pretrain/attention"
     assert {Path(path).stem for path in words} == {"embeddings", "paraphrases"}
 

@@ -1,7 +1,6 @@
 """The whole graph on a tiny dataset with one paper more; and which stages a change makes stale."""
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from stage_server import stage_server
 from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
-from seqcap.pipeline import code, publish
+from seqcap.pipeline import code, publish, repro
 from seqcap.pipeline.configure import resolve, write_configs, write_graph
 from seqcap.pipeline.experiment import apply_overlay
 from seqcap.pipeline.graph import CONFIGURE, REPORT, lock_files
@@ -107,8 +106,8 @@ def test_an_experiment_publishes_what_its_stages_write(copy):
 
 
 def test_one_paper_runs_alone(copy, tmp_path):
-    """In a fresh clone, with neither artifacts nor a cache: it runs what the paper needs, and remakes its pages and the
-    first page. Every other paper's files and records stay."""
+    """In a fresh clone, with neither artifacts nor a cache: it runs what the paper needs, but for the starts that git
+    keeps, and remakes its pages and the first page. Every other paper's files and records stay."""
     alone = tmp_path / "alone"
     absent = ("artifacts", "configs", "scratch", "cache", "tmp", "watched", "dvc_plots", ".git", "__pycache__")
     shutil.copytree(copy, alone, ignore=shutil.ignore_patterns(*absent))
@@ -120,6 +119,8 @@ def test_one_paper_runs_alone(copy, tmp_path):
         process = start(alone, "seqcap", "repro", "--papers", "made_up", programs=programs)
         output, _ = process.communicate(timeout=600)
     assert process.returncode == 0, output
+    assert "Running stage 'features-image'" in output
+    assert not [kind for kind in ("encoder", "pretrain", "retriever") if f"Running stage '{kind}-" in output]
     changed = {line[3:] for line in git(alone, "status", "--porcelain").splitlines()}
     files = {"dvc.lock", "reports/report.md", "reports/report.html"}
     assert files <= changed
@@ -261,7 +262,7 @@ def test_the_stages_of_all_papers_and_of_some():
 
 @pytest.mark.parametrize(("wanted", "jobs", "expected"), [("auto", 1, 4), ("auto", 2, 2), ("auto", 9, 1), (3, 2, 3)])
 def test_stages_side_by_side_share_the_cores(tmp_path, monkeypatch, wanted, jobs, expected):
-    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(repro, "cores", lambda: 4)
     (tmp_path / "params.yaml").write_text(f"seed: 1\ndevice: cpu\nworkers: {wanted}\nlauncher: python\n")
     share_cores(tmp_path, jobs)
     assert read_json(tmp_path / MACHINE) == {"device": "cpu", "workers": expected, "launcher": "python"}

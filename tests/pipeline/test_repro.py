@@ -386,7 +386,7 @@ def test_stages_start_when_those_before_them_are_done(jobs):
         done.append(name)
         return name
 
-    repro.run_graph(graph, stage, jobs)
+    repro.run_graph(graph, stage, jobs, {})
     assert sorted(done) == list("abcde")
 
 
@@ -400,5 +400,5 @@ def test_no_stage_starts_after_one_has_failed():
         return name
 
     with pytest.raises(InputError, match="b: failed"):
-        repro.run_graph({"a": set(), "b": {"a"}, "c": {"b"}, "d": {"b"}}, stage, 2)
+        repro.run_graph({"a": set(), "b": {"a"}, "c": {"b"}, "d": {"b"}}, stage, 2, {})
     assert done == ["a"]

@@ -22,7 +22,9 @@ T = TypeVar("T")
 
 
 def select(tensors: Tensors, rows: Tensor) -> Tensors:
-    return tuple(tensor[rows] for tensor in tensors)
+    """The rows [n] of each tensor."""
+    # Twice as fast as an index in brackets, and so is its gradient.
+    return tuple(tensor.index_select(0, rows) for tensor in tensors)
 
 
 def repeat(tensors: Tensors, times: int) -> Tensors:

@@ -108,8 +108,7 @@ def choose(probabilities: Tensor, greedy: Tensor) -> Tensor:
     threshold = torch.rand(len(greedy), 1, device=greedy.device) * cumulative[:, -1:]
     tokens = torch.searchsorted(cumulative, threshold, right=True).squeeze(1).clamp(max=probabilities.shape[1] - 1)
     rows = greedy.nonzero().squeeze(1)
-    tokens[rows] = probabilities[rows].argmax(1)
-    return tokens
+    return tokens.index_copy_(0, rows, probabilities.index_select(0, rows).argmax(1))
 
 
 @torch.no_grad()

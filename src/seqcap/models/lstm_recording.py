@@ -31,6 +31,7 @@ class LSTMRecording(Recording):
                 self.projected = self.project(self.memory[0])
         self.hidden, self.cell = self.memory[0].detach(), torch.zeros_like(self.memory[0])
         self.going = torch.arange(len(memory[0]), device=memory[0].device)
+        self.projected_going: Tensors = () if self.projected is None else (self.projected.detach(),)
         # Of each step: gates, cell and hidden state before it, tanh of the cell after it.
         self.recorded: list[Tensors] = []
 
@@ -50,8 +51,8 @@ class LSTMRecording(Recording):
             gates = self.project(self.inputs(tokens, self.going)) + self.bias
         else:
             gates = F.embedding(tokens, self.table)
-            if self.projected is not None:
-                gates += self.projected.index_select(0, self.going)
+            for projected in self.projected_going:
+                gates += projected
         gates = add_product(gates, self.hidden, self.of_state.T, self.precision)
         size = self.hidden.shape[1]
         i, f, g, o = gates.chunk(4, dim=1)
@@ -66,6 +67,7 @@ class LSTMRecording(Recording):
 
     def keep(self, rows: Tensor) -> None:
         self.going, self.hidden, self.cell = select((self.going, self.hidden, self.cell), rows)
+        self.projected_going = select(self.projected_going, rows)
 
     def outputs(self, rows: Tensor, steps: Steps, places: Tensor) -> Tensor:
         captions = rows[steps.rows]

@@ -220,15 +220,18 @@ class _Score(torch.autograd.Function):
             slope = torch.special.entr(probabilities) - probabilities * entropy[:, None]
             excess = (single * weights + slope * gradients[1][:, None]).to(layer.precision)
             weights = torch.ones_like(weights)
-        gradient = torch.zeros_like(outputs)
         # Captions that earn what their baseline earns teach nothing.
         kept = weights.squeeze(1).nonzero().squeeze(1)
-        if len(kept) < len(weights):
-            outputs, excess, weights = outputs[kept], excess[kept], weights[kept]
-        gradient[kept] = (excess @ layer.weight).float() * weights
-        of_weight = (excess.T @ (outputs * weights).to(layer.precision)).float()
-        of_bias = (excess.T @ weights.to(layer.precision)).float().squeeze(1)
-        return gradient, of_weight[: layer.size], of_bias[: layer.size], None, None, None, None
+        m, some = len(outputs), len(kept) < len(outputs)
+        if some:
+            outputs, excess, weights = select((outputs, excess, weights), kept)
+        of_outputs = (excess @ layer.weight).float() * weights
+        if some:
+            of_outputs = outputs.new_zeros(m, outputs.shape[1]).index_copy_(0, kept, of_outputs)
+        excess = excess[:, : layer.size].T
+        of_weight = (excess @ (outputs * weights).to(layer.precision)).float()
+        of_bias = (excess @ weights.to(layer.precision)).float().squeeze(1)
+        return of_outputs, of_weight, of_bias, None, None, None, None
 
 
 def precision_of(captioner: Captioner) -> torch.dtype:

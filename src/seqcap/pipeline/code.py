@@ -34,11 +34,11 @@ def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[
             found |= {path, *_data_files(path)}
             ahead += [file for module in _imports(path) for file in _files(module)]
     found |= {path for pattern in data for path in PACKAGE.glob(pattern)}
-    return {path.relative_to(REPOSITORY).as_posix(): _hash(path) for path in sorted(found)}
+    return {path.relative_to(REPOSITORY).as_posix(): code_hash(path) for path in sorted(found)}
 
 
 @cache
-def _hash(path: Path) -> str:
+def code_hash(path: Path) -> str:
     """A hash of a file's content, of code without comments: these repeat no stage."""
     content = path.read_bytes()
     if path.suffix == ".py":

@@ -1,33 +1,171 @@
-"""`seqcap repro --dry`: which stages an edit would repeat, and which are merely absent here. It runs and writes
-nothing: what `configure` would write is compared with what dvc.lock says of the last run."""
+"""`seqcap repro --dry`: whether results are those of today's code and parameters, and which stages an edit made stale.
+It runs and writes nothing: what `configure` would write is compared with what DVC's records say of the last run.
+
+What is merely absent here is not stale. Nor is what was made of other bytes of a shared stage, as another kind of
+processor makes them: both are told, and do not change the status."""
 
 import hashlib
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import wrap
 from typing import Any
 
+from seqcap.config import CONFIGS
 from seqcap.errors import InputError, one_line_errors
 from seqcap.files.json_file import read_json
 from seqcap.pipeline import graph as dvc
 from seqcap.pipeline.clone import git
+from seqcap.pipeline.code import code_hash
 from seqcap.pipeline.configure import resolve, write_configs
 from seqcap.pipeline.params import PAPERS, PARAMS, SCALES, read_params
 from seqcap.pipeline.repro import address, open_dvc, split_address, stage_graph
+from seqcap.report import REPORTS
 
-NAMED = 3  # how many changed fields of a configuration are named
-LISTED = 30  # how many stages with one cause are named
+LINES = 20  # at most
+WIDTH = 120
+NAMED = 2  # how many changed fields, or files of code, are named of a stage
 ELSE = "its code, or parameters in a commit since its last run"
+SHARED = "shared"  # in the place of a paper's name: the stages that papers share, and the first page
+
+Outs = Mapping[str, tuple[str, Any]]  # path of an output -> the stage that writes it, and DVC's record of it
 
 
-def dry_run(targets: Collection[str] = ()) -> list[str]:
-    """Lines on what `seqcap repro` would do in this checkout; `targets` are the stages that it is asked for."""
+@dataclass(frozen=True)
+class Found:
+    """What is found of a stage.
+
+    Attributes:
+        causes: what an edit has changed of it, in words; empty: nothing.
+        others: shared stages whose results have other bytes now than those that it has read.
+        absent: where its results are if they are not here: "in the cache" or "gone".
+    """
+
+    causes: Sequence[str]
+    others: Collection[str]
+    absent: str
+
+
+@dataclass
+class Part:
+    """The stages of a paper, or the shared ones."""
+
+    stages: int = 0
+    edited: dict[str, Sequence[str]] = field(default_factory=dict)  # name of a stage -> causes
+    following: int = 0  # stages that depend on edited ones
+
+    @property
+    def stale(self) -> bool:
+        return bool(self.edited or self.following)
+
+
+def dry_run(targets: Collection[str] = ()) -> tuple[list[str], bool]:
+    """Lines on the results in this checkout, and whether all are of today's code and parameters; `targets` are the
+    stages that `seqcap repro` is asked for."""
     graph = stage_graph(Path(), targets)
+    found = _examine(graph)
+    stale = {stage for stage in found if found[stage].causes}
+    for stage in TopologicalSorter(graph).static_order():
+        if graph[stage] & stale:
+            stale.add(stage)
+    parts: dict[str, Part] = {}
+    for stage in found:
+        file, name = split_address(stage)
+        part = parts.setdefault(file.parent.name or SHARED, Part())
+        part.stages += 1
+        if found[stage].causes:
+            part.edited[name] = found[stage].causes
+        elif stage in stale:
+            part.following += 1
+    fresh = {stage: one for stage, one in found.items() if stage not in stale}
+    last = [*_absent(fresh), *_other_bytes(fresh)]
+    if not stale:
+        last.append("all results are of today's code and parameters")
+    return [*_lines_of_parts(parts, LINES - len(last)), *last], not stale
+
+
+def _lines_of_parts(parts: Mapping[str, Part], most: int) -> list[str]:
+    """A line for each part, and one more on what was edited, as far as there is room."""
+    lines: list[str] = []
+    room = most - len(parts)
+    for name, part in parts.items():
+        lines.append(_cut(f"{name}: {_results(name)}{_count(part)}"))
+        if part.edited and room > 0:
+            lines.append(_cut(f"  {_edits(part.edited)}"))
+            room -= 1
+    if len(lines) > most:
+        lines[most - 1 :] = [f"and {len(lines) - most + 1} papers more"]
+    return lines
+
+
+def _results(part: str) -> str:
+    """Where a paper's results come from."""
+    if part == SHARED:
+        commit = _committed("%h, %cs")
+        return f"recorded in {commit}; " if commit else ""
+    provenance = _provenance(part)
+    if not provenance:
+        return "results of an older form; " if (REPORTS / part).exists() else "no results here; "
+    changed = " with uncommitted changes" if provenance.get("changed") else ""
+    commit, day = provenance.get("commit") or "an unknown commit", provenance.get("day") or "an unknown day"
+    return f"results of {commit}{changed}, {day}; "
+
+
+def _provenance(paper: str) -> dict[str, Any]:
+    """What a paper's results say of where they come from; {} without them."""
+    path = REPORTS / paper / "results/provenance.json"
+    return read_json(path) if path.is_file() else {}
+
+
+def _count(part: Part) -> str:
+    if not part.stale:
+        return f"none of {part.stages} stages is stale"
+    follow = f", {part.following} follow from edits" if part.following else ""
+    return f"{len(part.edited)} of {part.stages} stages are stale{follow}"
+
+
+def _edits(edited: Mapping[str, Sequence[str]]) -> str:
+    """Stages with the same causes are told together; a stage is named for all of them."""
+    together: dict[str, list[str]] = {}
+    for name, causes in edited.items():
+        more = [f"{len(causes) - NAMED} more"] if len(causes) > NAMED else []
+        together.setdefault(", ".join([*causes[:NAMED], *more]), []).append(name)
+    told = []
+    for words, names in sorted(together.items(), key=lambda item: -len(item[1])):
+        others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        told.append(f"{names[0]}{others} ({words})")
+    return "; ".join(told)
+
+
+def _absent(found: Mapping[str, Found]) -> list[str]:
+    places = [one.absent for one in found.values()]
+    cached, gone = places.count("in the cache"), places.count("gone")
+    return [f"absent here: {cached} would be taken from DVC's cache, {gone} would run"] if cached or gone else []
+
+
+def _other_bytes(found: Mapping[str, Found]) -> list[str]:
+    others = sorted({name for one in found.values() for name in one.others})
+    if not others:
+        return []
+    number = sum(bool(one.others) for one in found.values())
+    words = f"of other bytes than those that {number} stages have read, as on another processor: {', '.join(others)}"
+    return [_cut(words)]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 4].rstrip()} ..."
+
+
+# --- What DVC's records say
+
+
+def _examine(graph: Collection[str]) -> dict[str, Found]:
+    """What is found of each stage but `configure`, the shared ones first."""
     with TemporaryDirectory() as folder, open_dvc(Path()) as repo:
         # What is configured here, and in the last commit with the code that is here.
         now, before = Path(folder, "now"), Path(folder, "before")
@@ -36,37 +174,15 @@ def dry_run(targets: Collection[str] = ()) -> list[str]:
         # Together with code that does not know them, the committed parameters explain nothing.
         with suppress(InputError):
             _configure(before, before)
-        stages = {address(repo, stage): stage for stage in repo.index.stages if stage.name != dvc.CONFIGURE}
-        stages = {name: stage for name, stage in stages.items() if name in graph}
-        causes = {name: ", ".join(dict.fromkeys(_causes(stage, now, before))) for name, stage in stages.items()}
-        lost = {name: _lost(stage) for name, stage in stages.items()}
-    repeated = {name for name, words in causes.items() if words}
-    for name in TopologicalSorter(graph).static_order():
-        if graph[name] & repeated:
-            repeated.add(name)
-    changed = [name for name in causes if causes[name]]
-    follow = [name for name in causes if name in repeated and not causes[name]]
-    rest = [lost[name] for name in causes if name not in repeated]
-    cached, gone = rest.count("in the cache"), rest.count("gone")
-    lines = [f"changed: {_count(changed)}"]
-    for words in dict.fromkeys(causes[name] for name in changed):
-        lines += _listed(f"{words}: ", [name for name in changed if causes[name] == words])
-    lines += [f"follow from these: {_count(follow)}", *_listed("", follow)] if follow else []
-    if cached or gone:
-        lines.append(f"absent here: {cached} would be taken from DVC's cache, {gone} would run")
-    return [*lines, f"up to date: {rest.count('')} of {_count(causes)}"]
-
-
-def _listed(words: str, stages: Sequence[str]) -> list[str]:
-    more = f" and {len(stages) - LISTED} more" if len(stages) > LISTED else ""
-    names = [split_address(stage)[1] for stage in stages[:LISTED]]
-    return wrap(
-        f"{words}{', '.join(names)}{more}", 100, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-    )
-
-
-def _count(stages: Collection[str]) -> str:
-    return f"{len(stages) or 'no'} stage{'' if len(stages) == 1 else 's'}"
+        stages = {address(repo, stage): stage for stage in repo.index.stages}
+        outs = {out.def_path: (name, out) for name, stage in stages.items() for out in stage.outs}
+        found = {}
+        for name in sorted(graph):
+            stage = stages[name]
+            if stage.name != dvc.CONFIGURE:
+                causes, others = _edits_of(name, stage, outs, now, before)
+                found[name] = Found(list(dict.fromkeys(causes)), others, _absence(stage))
+        return found
 
 
 def _configure(parameters: Path, folder: Path, check: bool = False) -> None:
@@ -75,7 +191,7 @@ def _configure(parameters: Path, folder: Path, check: bool = False) -> None:
     stages = resolve(params)
     if check:
         dvc.check(params, stages)
-    write_configs(stages, params, folder / "configs", folder / "machine.json")
+    write_configs(stages, params, folder / CONFIGS, folder / "machine.json")
 
 
 def _check_out_parameters(folder: Path) -> None:
@@ -84,30 +200,49 @@ def _check_out_parameters(folder: Path) -> None:
     shutil.unpack_archive(archive, folder, filter="data")
 
 
-def _causes(stage: Any, now: Path, before: Path) -> Iterator[str]:
-    """What differs from the stage's last run, in words. What is not here differs in nothing."""
+def _edits_of(name: str, stage: Any, outs: Outs, now: Path, before: Path) -> tuple[list[str], set[str]]:
+    """The causes and the others of a stage (`Found`). What is not here differs in nothing."""
     if not any(dependency.hash_info for dependency in stage.deps):
-        yield "it is new"
-        return
-    if stage.cmd_changed:
-        yield "its command"
+        return ["it is new"], set()
+    causes, others = ["its command"] if stage.cmd_changed else [], set[str]()
     for dependency in stage.deps:
         path = now / dependency.def_path
         if path.is_file():
             if dependency.hash_info.value != hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest():
-                fields = _changed_fields(before / dependency.def_path, path) or [ELSE]
-                yield from fields[:NAMED]
-                if len(fields) > NAMED:
-                    yield f"{len(fields) - NAMED} more"
-        elif {"modified", "new"} & set(dependency.status().values()):
-            yield dependency.def_path
+                causes += _changed_fields(before / dependency.def_path, path) or _changed_code(name, path)
+        elif _differs(dependency, outs):
+            makers = _shared_makers(dependency.def_path, outs)
+            others |= makers
+            if not makers:
+                causes.append(dependency.def_path)
     for out in stage.outs:
         if "modified" in out.status().values():
-            yield f"{out.def_path}, which it has written"
+            causes.append(f"{out.def_path}, which it has written")
+    return causes, others
 
 
-def _lost(stage: Any) -> str:
-    """Where the stage's results are, if not here."""
+def _differs(dependency: Any, outs: Outs) -> bool:
+    """Whether a stage has read other bytes than there are: as DVC's records say of an output, else as it is here."""
+    if dependency.def_path in outs:
+        _, out = outs[dependency.def_path]
+        return bool(out.hash_info) and out.hash_info != dependency.hash_info
+    return bool({"modified", "new"} & set(dependency.status().values()))
+
+
+def _shared_makers(path: str, outs: Outs) -> set[str]:
+    """The shared stages that make a path, or something in it or above it."""
+    return {
+        name
+        for output, (name, _) in outs.items()
+        if split_address(name)[0] == dvc.GRAPH and (_is_in(path, output) or _is_in(output, path))
+    }
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return Path(path).is_relative_to(folder)
+
+
+def _absence(stage: Any) -> str:
     found = {(status, out.use_cache) for out in stage.outs for status in out.status().values()}
     return "gone" if found - {("deleted", True)} else "in the cache" if found else ""
 
@@ -132,6 +267,41 @@ def _fields(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
         yield place, value
 
 
+def _changed_code(stage: str, now: Path) -> list[str]:
+    """The files of a stage's code that differ from those of the commit that its results are of."""
+    paper = split_address(stage)[0].parent.name
+    commit = _provenance(paper).get("commit") if paper else _committed("%H")
+    before = _code_of(commit) if commit else None
+    if before is None:
+        return [ELSE]
+    changed = [path for path, digest in read_json(now)["code"].items() if before.get(path) != digest]
+    if not changed:
+        return [ELSE]
+    more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
+    return [f"code of {', '.join(path.removeprefix('src/seqcap/') for path in changed[:NAMED])}{more}"]
+
+
+def _committed(form: str) -> str:
+    """The last commit that has changed DVC's records of the shared stages, as git shows it; "" without one."""
+    return git("log", "-1", f"--format={form}", "--", dvc.LOCK).strip()
+
+
+@cache
+def _code_of(commit: str) -> Mapping[str, str] | None:
+    """Path -> hash, as in configurations, of a commit's code; None if the commit is not here."""
+    with TemporaryDirectory() as folder:
+        archive = Path(folder, "code.tar")
+        try:
+            git("archive", "--output", archive, commit, "src", "stages")
+        except InputError:
+            return None
+        root = Path(folder, "code")
+        shutil.unpack_archive(archive, root, filter="data")
+        return {path.relative_to(root).as_posix(): code_hash(path) for path in root.rglob("*") if path.is_file()}
+
+
 if __name__ == "__main__":
     with one_line_errors():
-        print("\n".join(dry_run(sys.argv[1:])))
+        lines, current = dry_run(sys.argv[1:])
+        print("\n".join(lines))
+    raise SystemExit(0 if current else 1)

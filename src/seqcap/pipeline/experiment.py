@@ -25,7 +25,7 @@ def run_experiment(
     experiment: Path,
     root: Path | None,
     publish_to: Path,
-    jobs: int,
+    jobs: int | None,
     papers: Collection[str] = (),
     allow_dirty: bool = False,
 ) -> None:

@@ -101,37 +101,42 @@ def _embeddings(params: Params, name: str, config: Any) -> Stage:
 def _pretrain(params: Params, name: str, config: Any) -> Stage:
     (run,) = config.runs
     does = f"Train captioner {name} with cross-entropy"
-    return Stage(does, _task(params, run.task), [run.weights], cached=False)
+    return Stage(does, _origins(params, run.task), [run.weights], cached=False)
 
 
 def _retriever(params: Params, name: str, config: Any) -> Stage:
     does = f"Train retriever {name} on people's captions, or read the user's CLIP"
-    return Stage(does, _task(params, config.task), [config.weights], cached=False)
+    return Stage(does, _origins(params, config.task), [config.weights], cached=False)
 
 
 def _task(params: Params, name: str) -> list[str]:
+    """What stages read of a task."""
+    return [f"artifacts/{name}/data", *([f"artifacts/{name}/features"] if name in params.shared.features else [])]
+
+
+def _origins(params: Params, name: str) -> list[str]:
     """What starts read of a task. They depend on what its features are made of (stages/features.py), not on their
     bytes, which differ between kinds of processors: so that starts from git need not be trained again."""
-    origin = [f"artifacts/{name}/features/{ORIGIN}"] if name in params.shared.features else []
-    return [f"artifacts/{name}/data", *origin]
+    data, *features = _task(params, name)
+    return [data, *(f"{folder}/{ORIGIN}" for folder in features)]
 
 
 def _mine(params: Params, name: str, config: Any) -> Stage:
     does = f"The training images that retriever {name} finds similar"
-    return Stage(does, [f"artifacts/{config.task}", config.retriever], [config.mined])
+    return Stage(does, [*_task(params, config.task), config.retriever], [config.mined])
 
 
 def _train(params: Params, name: str, config: Any) -> Stage:
     paper, task = params.paper(name), config.runs[0].task
     reads = [path for run in config.runs for path in (run.start, *run.reads.values()) if path is not None]
     does = f"Train the runs of group {name}, side by side"
-    return Stage(does, [f"artifacts/{task}", *reads], [f"artifacts/{paper}/train/{name}"])
+    return Stage(does, [*_task(params, task), *reads], [f"artifacts/{paper}/train/{name}"])
 
 
 def _decode(params: Params, name: str, config: Any) -> Stage:
     paper, task = params.paper(name), config.runs[0].task
     does = f"Decode a split with the runs of group {name}, or with their ensembles"
-    reads = [f"artifacts/{task}", f"artifacts/{paper}/train/{name}"]
+    reads = [*_task(params, task), f"artifacts/{paper}/train/{name}"]
     return Stage(does, reads, [f"artifacts/{paper}/decode/{params.groups[name]}/{name}"])
 
 
@@ -143,20 +148,20 @@ def _evaluate(params: Params, name: str, config: Any) -> Stage:
 def _retrieve(params: Params, name: str, config: Any) -> Stage:
     evaluation, folder = params.retrievals[name].evaluation, f"artifacts/{config.paper}"
     captions = [f"{folder}/train", f"{folder}/decode/{evaluation}"]
-    reads = [f"artifacts/{config.task}", *captions, config.listener, config.judge, config.captioner]
+    reads = [*_task(params, config.task), *captions, config.listener, config.judge, config.captioner]
     does = f"How well the captions of {evaluation} tell images apart, and how far they drift"
     return Stage(does, reads, [f"{folder}/results/{name}_retrieval.parquet"])
 
 
 def _variance(params: Params, name: str, config: Any) -> Stage:
     does = "How noisy the policy gradient is with more rollouts, with and without a baseline"
-    reads = [f"artifacts/{config.task}", config.start]
+    reads = [*_task(params, config.task), config.start]
     return Stage(does, reads, [f"artifacts/{config.paper}/results/{name}.parquet"])
 
 
 def _estimators(params: Params, name: str, config: Any) -> Stage:
     does = "How noisy and how biased the gradient through a listener is, against rho"
-    reads = [f"artifacts/{config.task}", config.listener, config.start]
+    reads = [*_task(params, config.task), config.listener, config.start]
     return Stage(does, reads, [f"artifacts/{config.paper}/results/{name}.parquet"])
 
 
@@ -173,7 +178,7 @@ def _figures(params: Params, name: str, config: Any) -> Stage:
 
 def _rating(params: Params, name: str, config: Any) -> Stage:
     own = [f"artifacts/{name}/{part}" for part in ("decode", "results")]
-    reads = [f"artifacts/{config.pictures}", *own, config.judge]
+    reads = [*_task(params, config.pictures), *own, config.judge]
     return Stage(f"A page for people who judge the captions of {name}", reads, [f"reports/{name}/rating"], cached=False)
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from seqcap.files.json_file import write_json
 from seqcap.pipeline.graph import CONFIGURE, GRAPH, LOCK, REPORT, check_unchanged, graph_file, lock_files
 from seqcap.pipeline.params import PARAMS, read_yaml
 from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
+from seqcap.pipeline.schedule import cores, jobs_here, note_seconds, path_seconds, read_seconds
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
 from seqcap.tasks import STARTS
@@ -22,13 +24,15 @@ from seqcap.tasks import STARTS
 LARGE = 5 << 20  # bytes
 
 
-def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report: bool = False) -> None:
-    """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time. Waits for another run there.
-    `targets` run with the stages that they depend on; empty: every stage. With `then_report` the report comes last, of
-    these and of what git has of other papers."""
+def repro(folder: Path, jobs: int | None, targets: Collection[str] = (), *, then_report: bool = False) -> None:
+    """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time; None: as many as there are cores,
+    memory permitting. Waits for another run there. `targets` run with the stages that they depend on; empty: every
+    stage. With `then_report` the report comes last, of these and of what git has of other papers."""
     check_checkout(folder)
+    jobs = jobs or jobs_here()
 
     def run(stage: str) -> str:
+        begun = time.monotonic()
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
         dvc = ("-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item")
         gone = _absent_inputs(folder, stage) if stage == REPORT else []
@@ -43,6 +47,7 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
         keep_records(folder, [file.with_name(LOCK.name)])
         if status != 0:
             raise InputError(file, f"stage {name} failed with status {status}", "see above")
+        note_seconds(folder, stage, time.monotonic() - begun)
         forget(folder, name)
         return stage
 
@@ -61,7 +66,7 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
         print(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date", flush=True)
         share_cores(folder, jobs)
         try:
-            run_graph(graph, run, jobs)
+            run_graph(graph, run, jobs, read_seconds(folder))
         finally:
             # A later `dvc repro` has one stage at a time.
             share_cores(folder, 1)
@@ -86,22 +91,25 @@ def run_python(folder: Path, *arguments: str) -> int:
     return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=False).returncode
 
 
-def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: int) -> None:
-    """Calls `run` with every stage of a graph, up to `jobs` at a time, each when those that it depends on are done. If
-    one fails, no other starts, and those that run come to their end."""
+def run_graph(
+    graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: int, seconds: Mapping[str, float]
+) -> None:
+    """Calls `run` with every stage of a graph, up to `jobs` at a time, each when those that it depends on are done. Of
+    those that may start, the one with the longest path of `seconds` ahead of it goes first. If one fails, no other
+    starts, and those that run come to their end."""
+    path = path_seconds(graph, seconds)
     order = TopologicalSorter(graph)
     order.prepare()
+    waiting: list[str] = []
     running: set[Future[str]] = set()
     with ThreadPoolExecutor(jobs) as pool:
         while order.is_active():
-            running |= {pool.submit(run, stage) for stage in order.get_ready()}
+            waiting = sorted([*waiting, *order.get_ready()], key=lambda stage: -path[stage])
+            while waiting and len(running) < jobs:
+                running.add(pool.submit(run, waiting.pop(0)))
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                try:
-                    order.done(future.result())
-                except InputError:
-                    pool.shutdown(cancel_futures=True)
-                    raise
+                order.done(future.result())
 
 
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
@@ -139,7 +147,7 @@ def share_cores(folder: Path, jobs: int) -> None:
     params = read_yaml(folder / PARAMS)
     machine = {name: params[name] for name in ("device", "workers", "launcher")}
     if machine["workers"] == "auto":
-        machine["workers"] = max(1, (os.cpu_count() or 1) // jobs)
+        machine["workers"] = max(1, cores() // jobs)
     # Written, not changed: somebody may have deleted artifacts/ to begin anew.
     write_json(folder / MACHINE, machine)
 

@@ -28,7 +28,7 @@ TIMING = ARTIFACTS / "timing"
 EXPERIMENT = ARTIFACTS / "experiment.json"
 # What decides the numbers of a run. Git tracks these. An experiment changes the parameters.
 _CODE = ("src", "stages", "scales", "requirements.txt")
-_PARAMETERS = ("params.yaml", "papers/*.yaml")
+_PARAMETERS = ("params.yaml", "papers/*/runs.yaml")
 _LISTED = 3  # how many changed files are named
 _CPUINFO = Path("/proc/cpuinfo")
 # The instruction sets that numbers may depend on, the widest first: flag of the processor -> name.
