@@ -31,6 +31,7 @@ from seqcap.spice.wordnet import INSTALL, meteor_file
 
 # One row per phrase, with the rows of its paraphrases, in METEOR's order.
 NUMBERED = pa.schema([("phrase", pa.string()), ("right", pa.list_(pa.int32()))])
+PHRASES = "data/paraphrase-en.gz"
 LONGEST = 7  # words of METEOR's longest phrases
 BITS = np.uint64(26)  # 2^26 bits, 8 MB: a million n-grams set one bit in 60
 
@@ -42,7 +43,7 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
     lexicon = Lexicon(words, PARAPHRASES.empty_table())
     vocabulary = byte_strings(sorted(vocabulary_of(words)))
     spoken = mark(*cook_captions(tokens, captions, lexicon.words, lexicon.longest), *vocabulary)
-    table = _loaded(kept)
+    table = _loaded(meteor_file(PHRASES), kept)
     phrases, rights = table["phrase"], table["right"].combine_chunks()
     found = marked(*string_bytes(phrases), spoken)
     left = np.repeat(np.arange(len(table)), rights.value_lengths())
@@ -56,15 +57,15 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
 
 
 @lru_cache(maxsize=1)
-def _loaded(kept: Path | None) -> pa.Table:
-    """The phrases, 80 MB, read once per process: a reward asks for them at every step."""
+def _loaded(source: Path, kept: Path | None) -> pa.Table:
+    """The phrases of METEOR's file, 80 MB, read once per process: a reward asks for them at every step."""
     return numbered(kept)
 
 
 def numbered(kept: Path | None) -> pa.Table:
     """METEOR's phrases, of schema NUMBERED, from the kept file or METEOR's own; errors as in `lexicon_of`. A kept file
     that is damaged is made anew, and one that cannot be written is done without; a warning says so."""
-    source = meteor_file("data/paraphrase-en.gz")
+    source = meteor_file(PHRASES)
     if kept is None:
         return _number(source)
     # A gzip file ends with the checksum and the size of its content.

@@ -19,7 +19,7 @@ from seqcap.report.verdicts import DAGGER, LESS, REVERSED, UNSURE, Judgement, Ou
 from seqcap.tasks import KINDS
 
 # Metrics whose printed differences are carried over in proportion to the right side's level; others as printed.
-_PROPORTIONAL = ("CIDEr", "BLEU", "METEOR", "ROUGE_L", "SPICE", "SPIDEr", "words")
+_PROPORTIONAL = ("CIDEr", "BLEU", "METEOR", "ROUGE_L", "SPICE", "SPIDEr_sum", "words")
 _BETTER: Mapping[Direction, Literal[1, -1, 0]] = {"higher": 1, "lower": -1, "": 0}
 _DIGITS = 8  # of numbers in a record
 
