@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,7 +36,7 @@ import torch
 from PIL import Image
 from rewards import coco, status
 
-from seqcap.config.training import TrainingRun
+from seqcap.config.training import Training, TrainingRun
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import EOS, Vocabulary
 from seqcap.features.encoders import with_weights
@@ -93,7 +93,7 @@ def write_data(folder: Path, images: int) -> None:
     Vocabulary.build(training_tokens, MIN_COUNT).write(data / VOCABULARY)
 
 
-def of(split: str) -> list[tuple[list[str], list[list[int]]]]:
+def of(split: str) -> list[tuple[list[str], Sequence[Sequence[int]]]]:
     """Every image's captions as ids, with the words that they number."""
     words, references = coco(split)
     return [(words, captions) for captions in references]
@@ -126,13 +126,13 @@ def run_of(kind: str, objective: str, precision: str) -> TrainingRun:
         objective=objective,
         settings={"samples": SAMPLES} if objective == "self_critical" else {},
         reward={"cider": 1.0},
-        training={**hyper, "dropout": 0.0, "clip": 5.0},
+        training=Training.model_validate({**hyper, "dropout": 0.0, "clip": 5.0}),
         seeds=(1,),
         max_length=LENGTH + 1,
         start=None,
         reads={},
         weights="weights",
-        precision=precision,
+        precision=precision,  # type: ignore[arg-type]
     )
 
 
@@ -235,7 +235,13 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.case:
         name, *values = json.loads(arguments.case)
-        result = {"write": write, "train": train, "read": read_alone, "extract": extraction}[name](*values)
+        known: dict[str, Callable[..., Any]] = {
+            "write": write,
+            "train": train,
+            "read": read_alone,
+            "extract": extraction,
+        }
+        result = known[name](*values)
         print(json.dumps((result or {}) | {"peak_mb": status("self", "VmHWM")}))
         return
     results = []

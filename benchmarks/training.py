@@ -1,24 +1,28 @@
-"""Images per second of the objectives' training steps at COCO's shapes, against textbook PyTorch.
+"""Images per second of CPU time of the objectives' training steps at COCO's shapes, against textbook PyTorch.
 
     python benchmarks/training.py
+    python benchmarks/training.py --tasks self_critical --sizes 10 50
 
 LSTM of 512, vocabulary 9,487, 5 samples and 5 references an image, captions of COCO val2014 (inside pycocoevalcap's
-SPICE jar), random features. "Textbook" is what most repositories do with the public packages alone: an LSTMCell looped
-over all steps, torch.distributions.Categorical, every padded step projected onto the vocabulary, pycocoevalcap's Cider
-as the reward; for loss smoothing a target row of the whole vocabulary at every step, and captions changed one by one
-with NumPy (lazy, so that both feed each caption once). Both start from the same captioner, trained for some steps so
-that samples have the lengths of captions.
+SPICE jar), random features, one thread. "Textbook" is what most repositories do with the public packages alone: an
+LSTMCell looped over all steps, torch.distributions.Categorical, every padded step projected onto the vocabulary; for
+loss smoothing a target row of the whole vocabulary at every step, and captions changed one by one with NumPy (lazy, so
+that both feed each caption once). Its self-critical step is that of https://github.com/ruotianluo/self-critical.pytorch
+(commit 4c48a3304932d58c5349435e7b0085f48dcb4be4, MIT): one pass that samples with gradient, one greedy pass without,
+and pycocoevalcap's CIDEr of the batch with document frequencies that are known before. No code is copied. Both start
+from the same captioner, trained for some steps so that samples have the lengths of captions.
 
 "Products" are the matrix products of such a step and nothing else, with as many rows as its captions have tokens: those
-that any implementation needs in float32. Captions are multiplied once, sampled and greedy ones, too; seqcap multiplies
-samples twice, without a gradient and with one. Loss smoothing needs what cross-entropy needs, and exploration what the
-self-critical step needs.
+that any implementation needs in float32. Captions are multiplied once, sampled and greedy ones, too. Loss smoothing
+needs what cross-entropy needs, and exploration what the self-critical step needs.
 
 The Transformer has OFA-tiny's sizes and reads grids of 14 x 14 cells; its cross-entropy and its beam of 5 run beside
 BART of transformers (https://github.com/huggingface/transformers), with as many layers of the same sizes. It encodes
 each image once for all its captions, too. The weights of both are random: every beam is 20 tokens long.
 
-Each case runs in a process of its own, for its peak memory. Takes about 20 minutes; writes results/training.json.
+Each case runs in a process of its own, for its peak memory; bfloat16 only on a CPU that has it. CPU time is what the
+process itself used: other work on the machine slows a case less than its wall time. Takes about 15 minutes; writes
+results/training.json.
 """
 
 from __future__ import annotations
@@ -43,19 +47,23 @@ from rewards import coco_ids, status
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
+from seqcap import objectives
 from seqcap.data.vocabulary import BOS, EOS, PAD
+from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
 from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models import decoding, transformer
 from seqcap.models.base import repeat
 from seqcap.models.lstm import Config, Model
-from seqcap.objectives import cross_entropy, self_critical, sequence_exploration, sequence_smoothing, token_smoothing
 from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.smoothing import FIRST_WORD
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
+from seqcap.system import machine
+from seqcap.training.optimizer import Adam  # torch's own takes two seconds to import
 
 HIDDEN, CHANNELS, VOCABULARY, SAMPLES, TIME, IMAGES = 512, 2048, 9487, 5, 20, 5000
+PRETRAINING, PRETRAINED_ON = 60, 50  # steps, images of each
 ITEMS = np.arange(IMAGES)
 # Loss smoothing's: Tok rfreq and Seq on COCO.
 TAU, BETA, SEQUENCE_TAU, ALPHA = 0.18, 0.18, 0.1, 0.4
@@ -64,15 +72,16 @@ OFA_TINY = transformer.Config(hidden=256, layers=4, heads=4, feed_forward=1024)
 GRID, GRIDS, WIDTH = (14, 14), 100, 5
 TRANSFORMER_TASKS = ("transformer_xe", "transformer_beam")
 TASKS = ("xe", "self_critical", "exploration", "token_smoothing", "sequence_smoothing", *TRANSFORMER_TASKS)
-CASES = [
-    (task, code, batch, threads)
-    for task in TASKS
-    for code in ("seqcap", "textbook")
-    for batch in (10, 50)
-    for threads in (1, 2)
-    # The exploration step's textbook reward is minutes of pure Python: the self-critical one stands for both.
-    if not (task == "exploration" and code == "textbook")
-]
+# The seconds of CPU time that a case is measured for, if three steps take no longer.
+SECONDS = 10.0
+# The objective and its settings in each task of the LSTM.
+OBJECTIVES: dict[str, tuple[str, dict[str, Any]]] = {
+    "xe": ("cross_entropy", {}),
+    "self_critical": ("self_critical", {"samples": SAMPLES}),
+    "exploration": ("sequence_exploration", {"samples": SAMPLES}),
+    "token_smoothing": ("token_smoothing", {"tau": TAU, "beta": BETA, "alpha": ALPHA}),
+    "sequence_smoothing": ("sequence_smoothing", {"tau": SEQUENCE_TAU, "alpha": ALPHA, "samples": SAMPLES}),
+}
 # The task whose products are those of each task of the LSTM.
 PRODUCTS = {
     "xe": "xe",
@@ -81,9 +90,27 @@ PRODUCTS = {
     "token_smoothing": "xe",
     "sequence_smoothing": "xe",
 }
-CASES += [
-    (task, "products", batch, threads) for task in ("xe", "self_critical") for batch in (10, 50) for threads in (1, 2)
-]
+
+
+def codes_of(task: str) -> list[str]:
+    """What a task is measured with."""
+    codes = ["seqcap"]
+    if task in OBJECTIVES and has_bfloat16():
+        codes.append("bfloat16")
+    # The exploration step's textbook reward is minutes of pure Python: the self-critical one stands for both.
+    if task != "exploration":
+        codes.append("textbook")
+    if task in PRODUCTS.values():
+        codes.append("products")
+    return codes
+
+
+def has_bfloat16() -> bool:
+    try:
+        machine.check_precision("bfloat16", torch.device("cpu"))
+    except InputError:
+        return False
+    return True
 
 
 class Data:
@@ -117,7 +144,7 @@ def captioner() -> Model:
 
 
 def optimise(parameters: Any, loss: Callable[[Batch], Tensor], fused: bool) -> Callable[[Batch], None]:
-    optimizer = torch.optim.Adam(parameters, lr=1e-5, fused=fused)
+    optimizer = Adam(parameters, lr=1e-5, fused=fused)
 
     def step(batch: Batch) -> None:
         optimizer.zero_grad(set_to_none=True)
@@ -205,7 +232,7 @@ class Textbook:
         tokens, log_probs = [], []
         for _ in range(TIME):
             log_p, state = self.cell(inputs, state)
-            inputs = log_p.argmax(1) if greedy else Categorical(logits=log_p).sample()
+            inputs = log_p.argmax(1) if greedy else Categorical(logits=log_p).sample()  # type: ignore[no-untyped-call]
             tokens.append(inputs.masked_fill(~going, PAD))
             log_probs.append(log_p.gather(1, inputs[:, None]).squeeze(1).masked_fill(~going, 0))
             going = going & (inputs != EOS)
@@ -237,9 +264,10 @@ class Bart(nn.Module):
 
         import seqcap.features.torchvision_shim  # noqa: F401  # transformers imports torchvision
 
-        transformers.logging.set_verbosity_error()
+        transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         hidden, layers, heads, inner = OFA_TINY.hidden, OFA_TINY.layers, OFA_TINY.heads, OFA_TINY.feed_forward
         sizes = {"layers": layers, "attention_heads": heads, "ffn_dim": inner}
+        both: dict[str, Any] = {f"{part}_{name}": n for part in ("encoder", "decoder") for name, n in sizes.items()}
         config = transformers.BartConfig(
             vocab_size=VOCABULARY,
             d_model=hidden,
@@ -251,10 +279,10 @@ class Bart(nn.Module):
             eos_token_id=EOS,
             decoder_start_token_id=BOS,
             forced_eos_token_id=None,
-            **{f"{part}_{name}": size for part in ("encoder", "decoder") for name, size in sizes.items()},
+            **both,
         )
         self.cells = nn.Linear(CHANNELS, hidden)
-        self.bart = transformers.BartForConditionalGeneration(config)
+        self.bart: Any = transformers.BartForConditionalGeneration(config)
 
     def encode(self, batch: Batch, times: int) -> Any:
         """What the decoder attends to, of each image `times` times in a row."""
@@ -265,13 +293,15 @@ class Bart(nn.Module):
     def xe(self, batch: Batch) -> Tensor:
         captions = batch.captions.flatten(0, 1)
         encoded = self.encode(batch, captions.shape[0] // len(batch.features))
-        return self.bart(encoder_outputs=encoded, labels=captions.masked_fill(captions == PAD, -100)).loss
+        loss: Tensor = self.bart(encoder_outputs=encoded, labels=captions.masked_fill(captions == PAD, -100)).loss
+        return loss
 
     @torch.no_grad()
     def beam(self, batch: Batch) -> Tensor:
-        return self.bart.generate(
+        found: Tensor = self.bart.generate(
             encoder_outputs=self.encode(batch, 1), num_beams=WIDTH, max_new_tokens=TIME, length_penalty=0.0
         )
+        return found
 
 
 def transformer_step(task: str, code: str, data: Data) -> Callable[[Batch], Any]:
@@ -282,15 +312,15 @@ def transformer_step(task: str, code: str, data: Data) -> Callable[[Batch], Any]
         return optimise(list(bart.parameters()), bart.xe, True) if task == "transformer_xe" else bart.eval().beam
     model = transformer.Model(OFA_TINY, VOCABULARY, (*GRID, CHANNELS))
     if task == "transformer_xe":
-        objective = cross_entropy.Model(cross_entropy.Config(), context(data))
+        objective = objectives.build("cross_entropy", {}, context(data, (*GRID, CHANNELS)))
         return optimise(list(model.parameters()), lambda batch: objective(model, batch)[0], True)
     model.eval().requires_grad_(False)
     return lambda batch: decoding.beam(model, model.encode(batch.features), TIME, WIDTH)
 
 
-def context(data: Data) -> Context:
+def context(data: Data, shape: tuple[int, ...]) -> Context:
     reward = CiderD(References(data.references))
-    return Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies, {}, 1, Path(), ITEMS)
+    return Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies, {}, 1, Path(), ITEMS, shape)
 
 
 def lstm_step(task: str, code: str, size: int, data: Data, weights: Path) -> Callable[[Batch], None]:
@@ -303,16 +333,9 @@ def lstm_step(task: str, code: str, size: int, data: Data, weights: Path) -> Cal
         return optimise(list(model.parameters()), getattr(textbook, task), False)
     if code == "products":
         return products(task, model, data.batch(size, 0))
-    about = context(data)
-    token = token_smoothing.Config(tau=TAU, beta=BETA, alpha=ALPHA)
-    sequence = sequence_smoothing.Config(tau=SEQUENCE_TAU, alpha=ALPHA, samples=SAMPLES, lazy=True)
-    objective = {
-        "xe": lambda: cross_entropy.Model(cross_entropy.Config(), about),
-        "self_critical": lambda: self_critical.Model(self_critical.Config(samples=SAMPLES), about),
-        "exploration": lambda: sequence_exploration.Model(sequence_exploration.Config(samples=SAMPLES), about),
-        "token_smoothing": lambda: token_smoothing.Model(token, about),
-        "sequence_smoothing": lambda: sequence_smoothing.Model(sequence, about),
-    }[task]()
+    model.precision = torch.bfloat16 if code == "bfloat16" else torch.float32
+    name, settings = OBJECTIVES[task]
+    objective = objectives.build(name, settings, context(data, (CHANNELS,)))
     return optimise(list(model.parameters()), lambda batch: objective(model, batch)[0], True)
 
 
@@ -367,78 +390,103 @@ def products(task: str, model: Model, batch: Batch) -> Products:
     return Products(images, lengths, lengths[~greedy])
 
 
-def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> dict[str, Any]:
+def run_case(task: str, code: str, size: int, weights: Path) -> dict[str, Any]:
     """Measures one case in this process."""
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)
+    machine.keep_memory()
     of_transformer = task in TRANSFORMER_TASKS
     data = Data(grid=of_transformer)
     step = transformer_step(task, code, data) if of_transformer else lstm_step(task, code, size, data, weights)
     step(data.batch(size, 0))
-    steps, begin = 0, time.perf_counter()
-    while steps < 3 or time.perf_counter() - begin < 10:
+    steps, begin = 0, time.process_time()
+    while steps < 3 or time.process_time() - begin < SECONDS:
         steps += 1
         step(data.batch(size, steps))
-    speed = steps * size / (time.perf_counter() - begin)
+    speed = steps * size / (time.process_time() - begin)
     memory = status("self", "VmHWM") / 1e3
-    return {"task": task, "code": code, "batch": size, "threads": threads, "images_per_s": speed, "peak_gb": memory}
+    return {"task": task, "code": code, "batch": size, "images_per_s": speed, "peak_gb": memory, "cpu": cpu()}
+
+
+def cpu() -> str:
+    """The processor's name."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor())
 
 
 def pretrain(weights: Path) -> None:
     """Some cross-entropy steps, so that samples end where captions do."""
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     data, model = Data(), captioner()
-    objective = cross_entropy.Model(cross_entropy.Config(), context(data))
-    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)
-    for at in range(60):
+    objective = objectives.build("cross_entropy", {}, context(data, (CHANNELS,)))
+    optimizer = Adam(model.parameters(), lr=2e-3, fused=True)
+    for at in range(PRETRAINING):
         optimizer.zero_grad(set_to_none=True)
-        objective(model, data.batch(50, 1000 + at))[0].backward()
+        objective(model, data.batch(PRETRAINED_ON, 1000 + at))[0].backward()
         optimizer.step()
     save_weights(weights, model.state_dict(), {})
+
+
+def table(results: list[dict[str, Any]]) -> list[str]:
+    """Each task's speed beside those of its peer and of its products alone."""
+    lines = [
+        "| step | batch | seqcap, images/s | textbook, images/s | ratio | bfloat16, images/s | ratio "
+        "| products alone, images/s | step over products | GB | textbook GB | CPU |",
+        "|---|" + "---:|" * 10 + "---|",
+    ]
+    found = {(r["task"], r["code"], r["batch"]): r for r in results}
+    for (task, code, size), ours in found.items():
+        if code != "seqcap":
+            continue
+        speed = ours["images_per_s"]
+        peer = found.get(("self_critical" if task == "exploration" else task, "textbook", size))
+        alone, half = found.get((PRODUCTS.get(task), "products", size)), found.get((task, "bfloat16", size))
+        cells = [task, f"{size}", f"{speed:.1f}", shown(peer), over(ours, peer), shown(half), over(half, peer)]
+        cells += [shown(alone), over(alone, ours), f"{ours['peak_gb']:.1f}"]
+        cells += ["" if peer is None else f"{peer['peak_gb']:.1f}", ours["cpu"]]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def shown(result: dict[str, Any] | None) -> str:
+    return "" if result is None else f"{result['images_per_s']:.1f}"
+
+
+def over(left: dict[str, Any] | None, right: dict[str, Any] | None) -> str:
+    """How many times as fast; nothing where one was not measured, or on another processor."""
+    if left is None or right is None or left["cpu"] != right["cpu"]:
+        return ""
+    return f"{left['images_per_s'] / right['images_per_s']:.2f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS, help="measure these, keep the others")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[10, 50], help="images of a batch")
     parser.add_argument("--case", help="JSON of one case; internal")
     parser.add_argument("--weights", type=Path, help="internal")
     arguments = parser.parse_args()
     if arguments.case:
-        print(json.dumps(run_case(*json.loads(arguments.case), arguments.weights)))
+        task, code, size = json.loads(arguments.case)
+        print(json.dumps(run_case(task, code, size, arguments.weights)))
         return
     path = Path(__file__).parent / "results" / "training.json"
-    before = json.loads(path.read_text())["cases"] if path.exists() else []
-    results = [case for case in before if case["task"] not in arguments.tasks]
+    before = json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else []
+    cases = [(task, code, size) for task in arguments.tasks for size in arguments.sizes for code in codes_of(task)]
+    results = [case for case in before if (case["task"], case["code"], case["batch"]) not in cases]
     with tempfile.TemporaryDirectory() as folder:
         weights = Path(folder) / "captioner.safetensors"
         if not set(arguments.tasks) <= set(TRANSFORMER_TASKS):
             pretrain(weights)
-        for case in [case for case in CASES if case[0] in arguments.tasks]:
-            environment = os.environ | {"OMP_NUM_THREADS": str(case[3])}
+        for case in cases:
+            environment = os.environ | {"OMP_NUM_THREADS": "1"}
             command = [sys.executable, __file__, "--case", json.dumps(case), "--weights", str(weights)]
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+            done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
             results.append(json.loads(done.stdout.splitlines()[-1]))
             print(results[-1], flush=True)
-    report = {
-        "cases": results,
-        "machine": {"cores": os.cpu_count(), "python": platform.python_version(), "torch": torch.__version__},
-    }
-    write_json(path, report)
-    print(
-        "\n| step | batch | threads | seqcap, images/s | textbook, images/s | ratio | products alone, images/s |",
-        end="",
-    )
-    print(" products' share of seqcap's step | GB | textbook GB |\n|" + "---|" * 10)
-    found = {(r["task"], r["code"], r["batch"], r["threads"]): r for r in results}
-    for (task, code, size, threads), ours in found.items():
-        if code == "seqcap":
-            other = found["self_critical" if task == "exploration" else task, "textbook", size, threads]
-            speed = ours["images_per_s"]
-            alone = found.get((PRODUCTS.get(task, ""), "products", size, threads))
-            bound = f"{alone['images_per_s']:.1f} | {speed / alone['images_per_s']:.0%}" if alone else "|"
-            print(
-                f"| {task} | {size} | {threads} | {speed:.1f} | {other['images_per_s']:.1f} "
-                f"| {speed / other['images_per_s']:.1f} | {bound} | {ours['peak_gb']:.1f} | {other['peak_gb']:.1f} |"
-            )
+    write_json(path, {"cases": results, "python": platform.python_version(), "torch": torch.__version__})
+    print("", *table(results), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,86 @@
+"""One tiny case of each benchmark: they go on running as the package changes."""
+
+import epochs
+import numpy as np
+import pytest
+import rewards
+import scale
+import torch
+import training
+
+from seqcap.files.json_file import write_json
+from seqcap.system import machine
+
+WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", *"abcdefghijklmnop"]
+CASES = [(task, code, 4) for task in training.OBJECTIVES for code in training.codes_of(task) if code != "bfloat16"]
+
+
+def captions(images: int) -> list[list[list[int]]]:
+    """Five captions of each image, of three to eight words."""
+    rng = np.random.default_rng(0)
+    return [[rng.integers(4, len(WORDS), rng.integers(3, 9)).tolist() for _ in range(5)] for _ in range(images)]
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Everything small, and as few repetitions as there can be."""
+    sizes = {"HIDDEN": 8, "CHANNELS": 6, "VOCABULARY": len(WORDS), "IMAGES": 12, "ITEMS": np.arange(12), "SECONDS": 0.0}
+    for name, value in (sizes | {"PRETRAINING": 1, "PRETRAINED_ON": 4}).items():
+        monkeypatch.setattr(training, name, value)
+    monkeypatch.setattr(training, "coco_ids", lambda: captions(12))
+    for name, value in {"SECONDS": 0.003, "BATCH": 2, "BATCHES": 2, "IMAGES": 12, "PAIRWISE_IMAGES": 4}.items():
+        monkeypatch.setattr(rewards, name, value)
+    small = {"TRAIN": 20, "HELD_OUT": 5, "MIN_COUNT": 1, "HIDDEN": 8, "CHANNELS": 6, "SHAPES": {"pooled": (6,)}}
+    for name, value in (small | {"BATCHES": {"pooled": 4}, "SECONDS": 0.01}).items():
+        monkeypatch.setattr(scale, name, value)
+    monkeypatch.setattr(scale, "coco", lambda split: rewards.Corpus(WORDS, captions(15)))
+
+
+def test_a_training_step_of_ours_of_the_textbook_and_of_products(tiny, tmp_path):
+    weights = tmp_path / "captioner.safetensors"
+    training.pretrain(weights)
+    results = [training.run_case(*case, weights) for case in CASES]
+    assert min(result["images_per_s"] for result in results) > 0
+    lines = training.table(results)[2:]
+    assert [line.split(" | ")[0] for line in lines] == [f"| {task}" for task in training.OBJECTIVES]
+    by_name = {(result["task"], result["code"]): result["images_per_s"] for result in results}
+    ratio = by_name["exploration", "seqcap"] / by_name["self_critical", "textbook"]
+    assert f" | {ratio:.2f} | " in next(line for line in lines if line.startswith("| exploration"))
+
+
+def test_the_textbook_scores_its_samples_as_the_captioner_does(tiny):
+    torch.manual_seed(0)
+    data, model = training.Data(), training.captioner()
+    batch = data.batch(4, 0)
+    textbook = training.Textbook(model, data)
+    tokens, log_prob = textbook.sample(batch.features, 3, greedy=False)
+    logits = model.token_logits(tokens, training.repeat(model.encode(batch.features), 3))
+    row = (tokens != 0).nonzero()[:, 0]
+    token = logits.log_softmax(1).gather(1, tokens[tokens != 0][:, None]).squeeze(1)
+    torch.testing.assert_close(log_prob, torch.zeros(12).index_add(0, row, token))
+
+
+def test_rewards_are_compared(tiny):
+    rows = rewards.sequences(captions(12))
+    assert len(rows) == 6
+    assert max(row.largest_difference for row in rows) < 1e-9
+    assert min(row.ratio for row in rows) > 0
+
+
+def test_data_of_any_size_is_trained_on(tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_json(machine.MACHINE, {"device": "cpu", "workers": 1, "launcher": "python"})
+    backward = torch.Tensor.backward
+    scale.write("pooled", 30)
+    result = scale.train("pooled", "self-critical", "float32")
+    monkeypatch.setattr(torch.Tensor, "backward", backward)
+    assert result["images_per_s"] > 0
+    assert sum(result["shares"].values()) == pytest.approx(1)
+    assert scale.read_alone("pooled")["images_per_s"] > 0
+
+
+def test_epochs_are_compared_with_mles(tmp_path):
+    part = next(iter(epochs.FILE.parts.values()))
+    write_json(tmp_path / "group.json", {f"{part.runs}_{epochs.MLE}": 2.0, f"{part.runs}_tok": 3.0})
+    cases = epochs.compared(epochs.read_seconds(tmp_path))
+    assert (cases[0]["part"], cases[0]["ratio_to_mle"]) == (part.name, 1.0)
