@@ -14,6 +14,7 @@ from torch import Tensor
 
 from seqcap.data.vocabulary import BOS, EOS, PAD
 from seqcap.models.base import Captioner, Tensors, select
+from seqcap.models.likelihood import cross_entropy
 
 Distribution = Literal["multinomial", "gumbel"]
 
@@ -28,15 +29,22 @@ class Relaxation:
     temperature: float = 1.0
     feedback_grad: bool = True  # whether the gradient also flows through the captioner's next input
 
+    @property
+    def reads_tokens(self) -> bool:
+        """Whether the captioner's inputs are the drawn tokens, without gradient."""
+        return self.rho == 0 and not self.feedback_grad
+
 
 @dataclass(frozen=True)
 class Relaxed:
     """Relaxed captions `passed` [n, time, V] with gradient, and the drawn indices `tokens` [n, time]. `soft`: at what
-    share of the words, EOS excluded, the distribution was passed on."""
+    share of the words, EOS excluded, the distribution was passed on. `log_prob` [n]: that of the tokens, with gradient,
+    if the captioner read these tokens and nothing else (`Relaxation.reads_tokens`)."""
 
     passed: Tensor
     tokens: Tensor
     soft: float
+    log_prob: Tensor | None
 
 
 def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, relaxation: Relaxation) -> Relaxed:
@@ -46,12 +54,15 @@ def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, rela
     inputs = torch.full((n,), BOS, dtype=torch.long, device=device)
     state = captioner.start(memory)
     tokens = torch.full((n, max_length), PAD, dtype=torch.long, device=device)
-    passed, places, softened = [], [], []
+    passed, places, softened, drawn, log_probs = [], [], [], [], []
     length = 0
     for t in range(max_length):
         logits, state = captioner.step(inputs, state, memory)
         distribution, index = draw(logits.float(), relaxation)
         tokens[alive, t] = index
+        if relaxation.reads_tokens:
+            drawn.append(alive)
+            log_probs.append(-cross_entropy(logits, index, reduction="none"))
         length = t + 1
         going = index != EOS
         if not bool(going.all()):
@@ -66,12 +77,17 @@ def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, rela
         if len(alive) == 0:
             break
         inputs = vectors if relaxation.feedback_grad else vectors.detach()
+        if relaxation.reads_tokens:
+            inputs = index
     words = torch.cat(passed)
     captions = words.new_zeros(n * max_length, words.shape[1])
     captions[:, EOS] = (tokens == EOS).flatten().to(captions)
     captions.index_copy_(0, torch.cat(places), words)
     share = torch.cat(softened).float().mean().nan_to_num().item()
-    return Relaxed(captions.view(n, max_length, -1)[:, :length], tokens[:, :length], share)
+    log_prob = None
+    if relaxation.reads_tokens:
+        log_prob = words.new_zeros(n).index_add(0, torch.cat(drawn), torch.cat(log_probs))
+    return Relaxed(captions.view(n, max_length, -1)[:, :length], tokens[:, :length], share, log_prob)
 
 
 def draw(logits: Tensor, relaxation: Relaxation) -> tuple[Tensor, Tensor]:

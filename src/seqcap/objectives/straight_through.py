@@ -34,9 +34,9 @@ class Config(HingeConfig, ListenerConfig):
 class Model(ListenerObjective):
     """Loss w mean_i hinge_i(v) - mean_i (CIDEr-D(y_i) - CIDEr-D(greedy_i)) log p(y_i).
     v are the captions that `seqcap.models.relaxation` passes on; the hinge's negatives have gradients, too. If rho > 0,
-    y is a separate sample, because along v the captioner has read distributions. At rho = 0, y are the indices of v,
-    scored again, so that no gradient flows through the fed-back words in the second term. The listener gets the
-    gradient of the hinge without w."""
+    y is a separate sample, because along v the captioner has read distributions. At rho = 0, y are the indices of v.
+    They are scored again if the gradient flows through the fed-back words: in the second term it must not. The listener
+    gets the gradient of the hinge without w."""
 
     config: Config
 
@@ -57,7 +57,10 @@ class Model(ListenerObjective):
         else:
             greedy = decoding.greedy(captioner, memory, self.context.max_length).tokens
             reward, baseline = (score(captions, batch, self.context) for captions in (relaxed.tokens, greedy))
-            log_prob, _ = sequence_log_prob(captioner, relaxed.tokens, memory)
+            if relaxed.log_prob is not None:
+                log_prob = relaxed.log_prob
+            else:
+                log_prob, _ = sequence_log_prob(captioner, relaxed.tokens, memory)
         cider = reward_loss(reward, baseline, log_prob)
         logs = {"train_reward": reward.mean().item(), "soft_share": relaxed.soft} | hinge_logs(hinge)
         if config.anneal_rate:
