@@ -72,7 +72,7 @@ def test_any_string_is_a_caption(caption, uncached):
 
 def test_a_missing_model_is_one_line(monkeypatch):
     monkeypatch.setattr("seqcap.spice.parser.MODEL", "no_such_model")
-    with pytest.raises(InputError, match=r"no_such_model: cannot be loaded .*; install") as raised:
+    with pytest.raises(InputError, match=r"no_such_model: cannot be loaded .*; pip install") as raised:
         Parser()
     assert "\n" not in str(raised.value)
 
