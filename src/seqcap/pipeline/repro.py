@@ -136,8 +136,9 @@ def changed_stages(folder: Path) -> set[str]:
 
     while True:
         with open_dvc(folder) as repo, suppress(LockError):
-            status = repo.status()
-            return {address(repo, stage) for stage in repo.index.stages if stage.addressing in status}
+            # Seen from here; to ask DVC which stages these are would take it a second.
+            seen = [split_address(stage) for stage in repo.status()]
+            return {_address(repo, Path.cwd() / file, name) for file, name in seen}
         wait_for_dvc(folder)
 
 
@@ -174,8 +175,12 @@ def split_address(stage: str) -> tuple[Path, str]:
 
 def address(repo: Any, stage: Any) -> str:
     """A stage as `dvc repro` takes it in the root of its checkout: its name, after its file where that is a paper's."""
-    file = Path(stage.path).relative_to(repo.root_dir)
-    return str(stage.name) if file == GRAPH else f"{file.as_posix()}:{stage.name}"
+    return _address(repo, Path(stage.path), stage.name)
+
+
+def _address(repo: Any, path: Path, name: str) -> str:
+    file = Path(os.path.relpath(path, repo.root_dir))
+    return name if file == GRAPH else f"{file.as_posix()}:{name}"
 
 
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
