@@ -49,6 +49,8 @@ def test_every_stage_ran_and_left_what_it_declares(copy):
     for paper, label in (("sle", "SLL-SLE"), ("spider", "PG-SPIDEr"), ("smoothing", "Tok-Seq")):
         assert label in (copy / f"reports/{paper}/details.md").read_text()
     assert json.loads((copy / "reports/metrics.json").read_text())
+    # The process of each stage is known by the stage's name.
+    assert read_json(copy / "reports/sle/results/provenance.json")["not_timed"] == []
 
 
 def test_run_again_runs_nothing(copy):

@@ -59,9 +59,9 @@ def test_all_stages_before_a_page_are_counted(tmp_path, monkeypatch):
     for path, stages in (("dvc.yaml", shared), ("papers/own/dvc.yaml", own)):
         content = {name: {"deps": reads, "outs": writes} for name, (reads, writes) in stages.items()}
         json_file.write_json(path, {"stages": content})
-    assert provenance.before("own") == ["data@image", "features@image", "train@a"]
-    with scratch.alone("train@a"), scratch.alone("data@de_en"):
+    assert provenance.before("own") == ["data-image", "features-image", "train-a"]
+    with scratch.alone("train-a"), scratch.alone("data-de_en"):
         pass
     found = provenance._everything("own")
     assert 0 <= found["minutes_of_everything"] < 1
-    assert found["not_timed"] == ["data@image", "features@image"]
+    assert found["not_timed"] == ["data-image", "features-image"]

@@ -286,7 +286,7 @@ def test_where_each_paper_comes_from(here: Path):
     assert f"\n| [B](b/report.md) | {gone} |{' not recorded |' * 6}\n|  | {gone} |{'  |' * 6}\n" in page
     assert "commits.**" not in page
     changed = ["src/a", "src/b", "papers/c", "papers/d"]
-    invented_results("a", minutes_of_everything=61.26, not_timed=["encoder@image", "pretrain@lstm"])
+    invented_results("a", minutes_of_everything=61.26, not_timed=["encoder-image", "pretrain-lstm"])
     invented_results("b", commit="ba9876543210", experiment="experiments/e.yaml", changed=changed)
     page = written()
     assert "| 10.0 | 61.3, without 2 stages that did not run there |" in page

@@ -86,7 +86,7 @@ def _everything(paper: str) -> dict[str, Any]:
 
 
 def before(paper: str) -> list[str]:
-    """The stages that a paper's page depends on, as their processes are called: train@sle_xe."""
+    """The stages that a paper's page depends on."""
     stages: dict[str, Any] = {}
     for path in (Path("dvc.yaml"), Path("papers") / paper / "dvc.yaml"):
         if path.is_file():
@@ -100,7 +100,7 @@ def before(paper: str) -> list[str]:
             if shared and name not in found:
                 found[name] = None
                 ahead.append(name)
-    return sorted(name.replace("-", "@", 1) for name in found)
+    return sorted(found)
 
 
 def _written(stage: Mapping[str, Any]) -> list[Path]:
