@@ -48,6 +48,12 @@ def test_a_training_step_of_ours_of_the_textbook_and_of_products(tiny, tmp_path)
     assert f" | {ratio:.2f} | " in next(line for line in lines if line.startswith("| exploration"))
 
 
+def test_ratios_are_of_one_run():
+    assert training.together(["exploration"]) == ["self_critical", "exploration"]
+    assert training.together(["transformer_xe"]) == ["transformer_xe"]
+    assert training.together(["xe", "transformer_beam"])[-2:] == ["sequence_smoothing", "transformer_beam"]
+
+
 def test_the_textbook_scores_its_samples_as_the_captioner_does(tiny):
     torch.manual_seed(0)
     data, model = training.Data(), training.captioner()

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import factorial, prod
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,6 +189,19 @@ def test_sles_loss_is_equation_16(two_images, settings, monkeypatch):
     expected = -(weights * sample_log_probs(captioner, batch)).sum() / 6
     config = sequence_exploration.Config(samples=3, alpha=0.7, **settings)
     assert_loss(sequence_exploration.Model(config, context), two_images, expected, monkeypatch)
+
+
+def test_the_example_of_the_docs_is_minimum_risk(two_images, monkeypatch):
+    captioner, batch, context = two_images
+    page = Path(__file__).parents[2] / "docs/objectives.md"
+    example = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+    defined: dict[str, Any] = {"__name__": "minimum_risk"}
+    exec(compile(example, str(page), "exec"), defined)
+    objective = defined["Model"](defined["Config"](samples=3), context)
+    weight = (0.05 * sample_log_probs(captioner, batch)).softmax(1)
+    reward = torch.from_numpy(np.stack([OF_BOTH.score(SAMPLED[i, :3].numpy(), IMAGES[[i] * 3]) for i in range(2)]))
+    expected = -(weight * reward.float()).sum(1).mean()
+    assert_loss(objective, two_images, expected, monkeypatch)
 
 
 def test_cross_entropys_loss_is_the_mean_over_tokens(two_images):
