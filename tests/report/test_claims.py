@@ -215,9 +215,21 @@ def test_what_a_run_still_gained_at_the_end():
         *curve("rising", 0.1, 0.2, 0.3, 0.4, 0.9, quantity="val_distinct"),
         *curve("falling", 0.9, 0.8),
         *curve("untrained", 0.5),
+        *curve("dead", 0.5, 0.5, 0.5),
     ]
     found = gains(pd.DataFrame(rows))
-    assert found == pytest.approx({"steady": 0.5, "rising": 3, "falling": -10})
+    assert found == pytest.approx({"steady": 0.5, "rising": 3, "falling": -10, "dead": 0})
+
+
+def test_updates_begin_when_the_captioner_learns():
+    """Of 7 validations the last 3 follow a discriminator's own: the last quarter is from the last but one."""
+    rows = [
+        *curve("late", 0.5, 0.5, 0.5, 0.5, 0.9, 0.91, 0.913),
+        *curve("late", 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.204, quantity="val_R@10"),
+    ]
+    assert gains(pd.DataFrame(rows)) == pytest.approx({"late": 0.4})
+    short = pd.DataFrame(curve("short", 0.5, 0.5, 0.5, 0.5, 0.9, 0.91))
+    assert gains(short) == pytest.approx({"short": 1})
 
 
 def test_evidence_says_how_far_its_runs_were_trained():

@@ -95,6 +95,18 @@ def test_the_difference_that_could_have_been_found():
     assert judged.judgement == f"cannot tell (could have found {judged.first.detectable:.2f})"
 
 
+def test_what_would_be_found_alone_says_what_it_lacks():
+    """Among many claims about nothing, p below .05 does not suffice; what was found is more than `detectable`."""
+    nothing = [evidence(claim=f"N{number}", difference=0.01, scatter=5) for number in range(9)]
+    found = evidence(difference=8, scatter=1.5)
+    opposite = found.model_copy(update={"sign": -1})
+    for of, way in ((found, ""), (opposite, " against it")):
+        first, *_ = judge([of, *nothing])
+        assert first.verdict == UNSURE
+        assert abs(first.first.difference) > first.first.detectable
+        assert first.judgement == f"cannot tell (alone p {first.first.p:.3f}{way}, but q {first.first.q:.3f})"
+
+
 def test_the_seeds_that_the_papers_difference_takes():
     """By Student's t, of a scatter of 2: 4 is found by five, since (3.18 + .98) 2 / 2 > 4 > (2.78 + .94) 2 / 2.24."""
     judged = alone(difference=1, scatter=2, printed=(54, 50))
@@ -157,6 +169,7 @@ def test_the_side_that_lags_may_have_been_rising(changes, lags):
     (excused,) = judge([rising(of, lags)])
     assert (excused.verdict, excused.judgement[-1]) == (UNSURE, "†")
     assert "which lags, was still rising" in excused.first.reason
+    assert excused.judgement == f"cannot tell ({excused.first.reason}) †"
     (other,) = judge([rising(of, 1 - lags)])
     assert other.judgement == f"{judged.judgement} †"
     assert other.not_converged == (of.sides[1 - lags].runs[0],)

@@ -22,6 +22,10 @@ from seqcap.tasks import KINDS
 _PROPORTIONAL = ("CIDEr", "BLEU", "METEOR", "ROUGE_L", "SPICE", "SPIDEr_sum", "words")
 _BETTER: Mapping[Direction, Literal[1, -1, 0]] = {"higher": 1, "lower": -1, "": 0}
 _DIGITS = 8  # of numbers in a record
+_READING = (
+    f"What makes a comparison the primary one; then, where a claim does not hold, what explains it. {DAGGER}: what a run "
+    "gained on val in the last quarter of its updates, in points of CIDEr, BLEU or R@10, whichever gained most:"
+)
 
 
 class Source(Protocol):
@@ -233,7 +237,7 @@ def claims_table(judged: Sequence[JudgedClaim]) -> list[str]:
     shared = [f"- {', '.join(ids)}: {reason}." for reason, ids in reasons.items()]
     lines = [*markdown_table(matrix), ""] if len(matrix) > 1 else []
     if words:
-        lines += ["What makes a comparison the primary one; then, where a claim does not hold, what explains it:", ""]
+        lines += [_READING, ""]
     if absent:
         ids = ", ".join(dict.fromkeys(absent))
         number = sum(len(of.results) for of in judged)
@@ -269,7 +273,10 @@ def _words(of: JudgedClaim) -> list[str]:
     if claim.changed:
         found.append(f"Since {claim.changed.day}; before, {claim.changed.before} was the primary one.")
     if of.judged.not_converged:
-        found.append(f"{DAGGER}: still rising: {', '.join(of.judged.not_converged)}.")
+        sides = [side for outcome in of.judged.primary for side in outcome.evidence.sides]
+        gained = {name: points for side in sides for name, points in side.gained.items()}
+        rising = [f"`{name}` (+{gained[name]:.1f})" for name in of.judged.not_converged]
+        found.append(f"{DAGGER}: still rising: {', '.join(rising)}.")
     if of.judged.verdict == UNSURE and (needed := of.judged.first.seeds_needed):
         found.append(f"The paper's difference takes {needed} seeds to be found four times in five.")
     if of.explained:

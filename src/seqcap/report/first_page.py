@@ -86,6 +86,12 @@ class Reported:
         """The labels of the papers whose claims are not counted."""
         return [results.said["label"] for results in self.papers.values() if results.rule and results.claims]
 
+    @property
+    def counted(self) -> str:
+        """ " of A, B": the papers whose claims are counted, where those of others are not."""
+        labels = [results.said["label"] for results in self.papers.values() if results.claims and not results.rule]
+        return f" of {', '.join(labels)}" if self.older else ""
+
     def total(self, *, control: bool) -> Counter[str]:
         """The verdicts on all papers' claims, or on our controls."""
         return sum((results.counts(control=control) for results in self.papers.values()), Counter[str]())
@@ -122,6 +128,7 @@ def first_page(report: Reported) -> str:
         "first_page",
         report=report,
         remarks=across.said["remarks"] if across else [],
+        made_before=_made_before(across) if across else "",
         **shown,
         **_findings(report),
         **_differing(report),
@@ -129,6 +136,12 @@ def first_page(report: Reported) -> str:
         **_limits(report),
         **_origins(report),
     )
+
+
+def _made_before(across: Results) -> str:
+    """What is said of the table across papers where its numbers are of an older version of the code."""
+    made = f"[its page]({overview.ACROSS}/report.md)"
+    return f" Made by older code, `{across.rule}`: how its intervals were made says {made}." if across.rule else ""
 
 
 def _findings(report: Reported) -> dict[str, Any]:

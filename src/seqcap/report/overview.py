@@ -17,8 +17,8 @@ COLUMNS = [
 ]
 FRONT = "front"
 READING = (
-    "±: half of the 95% t interval over training seeds and test images ({n}); rows share both, so a difference "
-    "is surer than its two intervals look. Bold: the best of a column. "
+    "±: half of the 95% interval over training seeds and test images ({n}); rows share both, so a difference is surer "
+    "than its two intervals look. Bold: the best of a column. "
     "◆: on the Pareto front of this column and the first (drawn below): no other row is better in one and as good in "
     "the other."
 )

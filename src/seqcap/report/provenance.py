@@ -200,9 +200,11 @@ def _processor(provenance: Mapping[str, Any]) -> str:
 
 
 def _everything_in_words(provenance: Mapping[str, Any]) -> str:
-    minutes, absent = provenance["minutes_of_everything"], len(provenance["not_timed"])
-    without = f", without {absent} stages that did not run there" if absent and minutes is not None else ""
-    return _number(minutes) + without
+    """Without the time of some stages the others' says nothing of what all of it takes."""
+    absent = len(provenance["not_timed"])
+    if absent and provenance["minutes_of_everything"] is not None:
+        return f"{_NOT_RECORDED} of {absent} stage{'s' if absent > 1 else ''}"
+    return _number(provenance["minutes_of_everything"])
 
 
 def _number(minutes: float | None) -> str:

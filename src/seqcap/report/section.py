@@ -223,10 +223,13 @@ def _gap(ours: float, theirs: float) -> str:
 def _one_seed(run: Run) -> str:
     """Which variants have a single training seed; "" if none has."""
     single, words = [entry for entry in run.trained if len(entry.seeds) == 1], list[str]()
+    several = {entry.label for entry in run.trained if len(entry.seeds) > 1}
     if single == run.trained:
         return "every variant" if single else ""
     for captioner in dict.fromkeys(entry.captioner for entry in single):
         its = [entry for entry in run.trained if entry.captioner == captioner]
-        some = [entry.label for entry in its if entry in single]
+        labels = ((entry.label, entry.name) for entry in its if entry in single)
+        # A label may be that of a run with more seeds, too.
+        some = [f"{label} (as `{name}`)" if label in several else label for label, name in labels]
         words += [f"all of captioner `{captioner}`"] if len(some) == len(its) > 1 else some
     return ", ".join(words)

@@ -103,11 +103,21 @@ class Outcome:
     def judgement(self) -> str:
         """The verdict with what belongs to it."""
         beside = self.size
-        if self.verdict == UNSURE and self.detectable is not None:
-            beside = f"could have found {self.number(self.detectable)}"
+        if self.verdict == UNSURE:
+            beside = self._why_unsure
         if self.verdict == UNDECIDABLE and self.evidence.registered:
             beside = f"needs {self.evidence.registered.needs} seeds"
         return f"{self.verdict} ({beside})" if beside else self.verdict
+
+    @property
+    def _why_unsure(self) -> str:
+        """What keeps a comparison from a verdict. What it could have found says nothing where it has found as much."""
+        if self.excused:
+            return f"{lagging(self.evidence).label}, which lags, was still rising"
+        if self.p is not None and self.p < SIGNIFICANCE:
+            way = "" if _as_claimed(self) else " against it"
+            return f"alone p {self.p:.3f}{way}, but q {self.shown_q}"
+        return "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
 
     def number(self, value: float | None, sign: str = "") -> str:
         return "" if value is None else f"{round(value, 9):{sign}z.{self.evidence.decimals}f}"
