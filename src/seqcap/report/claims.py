@@ -23,8 +23,9 @@ _PROPORTIONAL = ("CIDEr", "BLEU", "METEOR", "ROUGE_L", "SPICE", "SPIDEr_sum", "w
 _BETTER: Mapping[Direction, Literal[1, -1, 0]] = {"higher": 1, "lower": -1, "": 0}
 _DIGITS = 8  # of numbers in a record
 _READING = (
-    f"What makes a comparison the primary one; then, where a claim does not hold, what explains it. {DAGGER}: what a run "
-    "gained on val in the last quarter of its updates, in points of CIDEr, BLEU or R@10, whichever gained most:"
+    "What makes a comparison the primary one; then, where a claim does not hold, what explains it. "
+    f"{DAGGER}: what a run gained on val in the last quarter of its updates, in points of CIDEr, BLEU or R@10, "
+    "whichever gained most:"
 )
 
 
