@@ -81,7 +81,7 @@ def test_gains_are_beside_the_published_gains():
     assert len(cells) == 2 * 21 + 2 * 7
     assert cells.loc[("CIDEr, without attention", BEST), "paper"] == "6.33"
     assert cells.loc[("CIDEr, with attention", "MLE + gammaH"), "paper"] == "-1.86"
-    made = cells.loc[("BLEU, IWSLT'14 De-En", "tok | Glove sim")]
+    made = cells.loc[("BLEU, multi30k De-En, for IWSLT'14", "tok | Glove sim")]
     assert made[["paper", "ours", "n"]].tolist() == ["0.14", "1.20", "12 sentences x 2 seeds"]
     numbers = cells[["ours_low", "ours", "ours_high"]].astype(float)
     assert numbers.apply(lambda row: row.is_monotonic_increasing, axis=1).all()
@@ -96,7 +96,7 @@ def test_the_beam_is_that_of_the_evaluations(smoothing: SmoothingRun):
     for name, words in (
         ("table1", "The first caption of a beam of 4."),
         ("table2", "The first caption of a beam of 4,"),
-        ("table3", "of a beam (4 on IWSLT'14 De-En)."),
+        ("table3", "of a beam (4 on multi30k De-En, for IWSLT'14)."),
         ("quality", "first of a beam of 4)"),
     ):
         assert words in make_table(run, f"smoothing_{name}").reading
