@@ -464,6 +464,7 @@ class SpiderRun(PaperRun):
                         if scenes:
                             levels["all_true"] = rng.random() < only_true
                             levels |= {"precision_true": only_true + 0.2 + noise, "recall_true": 0.4 + noise}
+                            levels["f1_true"] = only_true + noise
                         for metric, value in levels.items():
                             table.add(name, seed, image, decoder, 0, metric, value)
                     keys = {"variant": name, "seed": seed, "decoder": decoder}

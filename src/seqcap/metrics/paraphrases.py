@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from seqcap.errors import InputError, warn
 from seqcap.files.advice import warn_unkept
-from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import PARAPHRASES
+from seqcap.files.writing import atomic
 from seqcap.rewards.kernels import Ints, Keys, Slots, kernel
 from seqcap.rewards.meteor import Lexicon, string_bytes
 from seqcap.rewards.meteor_kernels import (
@@ -46,14 +46,26 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
     table = _loaded(meteor_file(PHRASES), kept)
     phrases, rights = table["phrase"], table["right"].combine_chunks()
     found = marked(*string_bytes(phrases), spoken)
-    left = np.repeat(np.arange(len(table)), rights.value_lengths())
-    right = rights.flatten().to_numpy()
+    left = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(_integers(rights.offsets)))
+    right = _integers(rights.flatten())
     chosen = found[left] & found[right]
-    sides = [string_bytes(phrases.take(pa.array(side[chosen]))) for side in (left, right)]
+    sides = [string_bytes(phrases.take(_rows(side[chosen]))) for side in (left, right)]
     lexicon.words = Words(
         *lexicon.words[:6], *cook_paraphrases(*sides[0], *sides[1], *vocabulary, word_table(*vocabulary))
     )
     return lexicon
+
+
+# Arrow's own ways from and to NumPy import pandas, in half a second.
+
+
+def _integers(array: pa.Int32Array) -> Slots:
+    _, data = array.buffers()
+    return np.frombuffer(data or b"", dtype=np.int32)[array.offset : array.offset + len(array)]
+
+
+def _rows(numbers: Slots) -> pa.Int32Array:
+    return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])
 
 
 @lru_cache(maxsize=1)
@@ -71,7 +83,7 @@ def numbered(kept: Path | None) -> pa.Table:
     # A gzip file ends with the checksum and the size of its content.
     with source.open("rb") as file:
         file.seek(-min(8, source.stat().st_size), os.SEEK_END)
-        path = kept / f"meteor_phrases_{file.read().hex()}.parquet"
+        path = kept / f"meteor_phrases_{file.read().hex()}.arrow"
     # `Path.exists` fails in a folder that may not be entered.
     if os.path.exists(path):  # noqa: PTH110
         try:
@@ -80,17 +92,30 @@ def numbered(kept: Path | None) -> pa.Table:
             warn(f"METEOR's phrases are numbered anew, since those that were kept cannot be read: {error}")
     table = _number(source)
     try:
-        write_table(path, table, NUMBERED)
+        _write_numbered(path, table)
     except InputError:
         warn_unkept(path)
     return table
 
 
+def _write_numbered(path: Path, table: pa.Table) -> None:
+    """As Arrow has it in memory, 95 MB: it is mapped, where Parquet's 35 MB take most of a second to unpack."""
+    with atomic(path) as temporary, pa.ipc.new_file(str(temporary), NUMBERED) as file:
+        file.write_table(table.combine_chunks())
+
+
 def _read_numbered(path: Path) -> pa.Table:
-    table = read_table(path, NUMBERED)
+    fix = "delete the file"
+    try:
+        table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(path, f"is damaged ({error})", fix) from None
+    if table.schema != NUMBERED:
+        raise InputError(path, "has other columns", fix)
     rows = pc.min_max(table["right"].combine_chunks().flatten()).as_py()
     if len(table) and not 0 <= rows["min"] <= rows["max"] < len(table):
-        raise InputError(path, f"has a phrase in row {rows['max']} of {len(table)}", "delete the file")
+        raise InputError(path, f"has a phrase in row {rows['max']} of {len(table)}", fix)
     return table
 
 
