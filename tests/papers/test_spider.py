@@ -48,7 +48,7 @@ def test_rewards_mark_the_one_that_was_paid(spider):
 def test_truth_has_human_captions_beside_both_decoders(spider):
     cells = lines(spider.read(), "spider_truth").set_index(["block", "row", "column"])
     assert len(cells) == (2 * 8 + 1) * 4
-    people = cells.loc[("human", "reference grammar", "only true, %")]
+    people = cells.loc[("human", "reference grammar", "true captions, %")]
     assert float(people["ours"]) == pytest.approx(100 * 10 / 12, abs=0.01)
     assert people["n"] == "12 images"
     assert float(cells.loc[("beam", "PG-SPICE", "precision"), "ours"]) == pytest.approx(0.4, abs=0.05)

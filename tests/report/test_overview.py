@@ -77,7 +77,7 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert smoothing.endswith("Of 1 kinds 1 are shown to make samples more diverse, and 1 to lower their CIDEr.")
     # The judge finds JOINT's captions, and a literal listener does not.
     assert distinct == "**Captions that tell images apart: none is shown to do so better than cross-entropy.**"
-    assert truth.startswith("**Captions that are true: SCST.** true captions 90.0")
+    assert truth.startswith("**Captions that are true: SCST.** True captions 90.0")
     rows["tok"] = SMOOTHING | {SAMPLES: 28, CIDER: 90}
     rows["joint"] = COOPERATION | {LITERAL: 65}
     one, _, diversity, _, distinct, _ = advice(table(rows))
@@ -95,8 +95,8 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
         "cannot be told from it."
     )
     assert "1 of 3 objectives are shown to raise the CIDEr of random samples" in samples
-    assert "and all of these to make them less diverse (most of all SCST: CIDEr 70.0 against 30.0" in samples
-    assert "By captions of JOINT the judge is shown to find more images" in distinct
+    assert "and 1 of 1 of these to make them less diverse (most of all SCST: CIDEr 70.0 against 30.0" in samples
+    assert "By captions of JOINT the judge, a retriever of the kind that pays, is shown to find more" in distinct
     assert "to find more by those of none, fewer by those of JOINT (JOINT: 30.0 against 50.0)." in distinct
     assert "SCST is shown to say only what is true more often than cross-entropy" in truth
     assert measured.endswith(

@@ -99,6 +99,7 @@ def _for_distinctiveness(of: Overview, base: Row) -> str:
         return "**Captions that tell images apart: none is shown to do so better than cross-entropy.**"
     numbers = _against(of, best, base, (DISTINCT, LITERAL, TRUTH, CIDER))
     text = f"**Captions that tell images apart, to a judge: {best.label}.** {numbers}. {_told(of, best, DISTINCT)}"
+    text += " The judge is not independent in kind: it is a retriever like the one that pays, with another random seed."
     if of.is_ahead(base, best, TRUTH):
         text += " Its captions are shown to be true less often: where that matters, it is not for you."
     if not of.has(LITERAL):
@@ -111,7 +112,7 @@ def _for_truth(of: Overview, base: Row) -> str:
     if best is None or not of.is_ahead(best, base, TRUTH):
         return "**Captions that are true: none is shown to be true more often than cross-entropy's.**"
     numbers = _against(of, best, base, (TRUTH, PRECISION, RECALL, WORDS, CIDER))
-    return f"**Captions that are true: {best.label}.** {numbers}. {_told(of, best, TRUTH)}"
+    return f"**Captions that are true: {best.label}.** {numbers[0].upper()}{numbers[1:]}. {_told(of, best, TRUTH)}"
 
 
 def _against(of: Overview, row: Row, base: Row, columns: Sequence[str]) -> str:

@@ -61,8 +61,10 @@ def _of_distinctiveness(of: Overview, base: Row) -> str:
     best = of.best(DISTINCT, better)
     if best is None:
         return "**Distinctive captions.** No objective's captions are shown to be found more often by the judge."
-    text = f"**Distinctive captions.** By captions of {_labels(better)} the judge is shown to find more images than by "
-    text += f"cross-entropy's ({best.label}: R@10 {_change(best, base, DISTINCT)})."
+    text = (
+        f"**Distinctive captions.** By captions of {_labels(better)} the judge, a retriever of the kind that pays, is "
+    )
+    text += f"shown to find more images than by cross-entropy's ({best.label}: R@10 {_change(best, base, DISTINCT)})."
     if of.has(LITERAL):
         ahead = [row for row in better if of.is_ahead(row, base, LITERAL)]
         behind = [row for row in better if of.is_ahead(base, row, LITERAL)]
@@ -72,8 +74,8 @@ def _of_distinctiveness(of: Overview, base: Row) -> str:
         text += " Whether a listener that takes every word literally does, too, is not in these results."
     if of.has(TRUTH):
         false = [row for row in better if of.is_ahead(base, row, TRUTH)]
-        text += f" They are shown to say what is false more often by {_share(false, better)} of these objectives"
-        text += f" ({best.label}: true captions {_change(best, base, TRUTH)} in a hundred)."
+        text += f" Of {_share(false, better)} of these the captions are shown to be true less often"
+        text += f" ({best.label}: {_change(best, base, TRUTH)} in a hundred)."
     return text
 
 
@@ -130,7 +132,7 @@ def _labels(rows: Sequence[Row]) -> str:
 
 
 def _share(some: Sequence[Row], rows: Sequence[Row]) -> str:
-    return "all" if len(some) == len(rows) else f"{len(some)} of {len(rows)}"
+    return "all" if len(some) == len(rows) > 1 else f"{len(some)} of {len(rows)}"
 
 
 def _is(rows: Sequence[Row]) -> str:

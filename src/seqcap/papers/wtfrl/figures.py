@@ -112,7 +112,7 @@ def tradeoff(results: Results) -> Figure:
     if exact:
         true, recall = (Measure("sample", of.metric, "every") for of in (_TRUE, by_judge))
         _point(others[0], results, HUMAN, (true, recall), draw.PEOPLE, "*", people_label(results))
-        others[0].set_xlabel("best beam captions that are true of their scene, %")
+        others[0].set_xlabel("true captions (literal listener), best of the beam, %")
     for name, row in row_of.items():
         if row not in results.paper.facts.ours["table1"]:
             colour, marker = _STYLES[name]
