@@ -256,6 +256,45 @@ def test_results_of_an_older_version_keep_their_words_and_are_not_counted(here: 
         written()
 
 
+def test_the_first_page_has_six_claims_of_a_paper_and_says_what_became_of_the_main_ones(here: Path):
+    """The main claim comes first, then those that claims.yaml names, then others in their order."""
+    invented_results("a")
+    invented_results("b", records=[recorded("b", **REVERSED)], folder="reports")
+    invented_results("b", folder="reports/photos")
+    path = Path("reports/a/results/claims.json")
+    said = json_file.read_json(path)
+    (first,) = said["claims"]
+    names = [f"C{number}" for number in range(2, 9)]
+    said["claims"] = [*(first | {"id": name, "records": [recorded("a", claim=name)]} for name in names), first]
+    said["finding"]["shown"] = ["C8"]
+    json_file.write_json(path, said)
+    write_report_config("a", "b", Photos="reports/photos")
+    page = written()
+    claims = page.partition("## Claims")[2]
+    assert re.findall(r"(?m)^\| \[(C\d)\]\(a/", claims) == ["C8", "C1", "C2", "C3", "C4", "C5"]
+    assert "\n2 more on [its page](a/report.md#claims).\n" in claims
+    assert "- **Main claims, on scenes.** A: holds; B: reversed.\n" in page
+    assert "- **Main claims, on Photos.** B: holds.\n" in page
+
+
+def test_numbers_of_the_first_page_are_in_points(here: Path):
+    """Of metrics with four digits in one scale and two in the other, whatever a paper prints; words stay words."""
+    small = {"decimals": 4, "printed_decimals": 3, "printed": (1.02, 1.0), "difference": 0.015, "scatter": 0.001}
+    invented_results("a", records=[recorded("a", metric="CIDEr", **small)])
+    old = of_version_1("b", "holds") | {"difference": "0.0150", "low": "-0.0020", "high": "0.0310"}
+    old["paper_difference"] = "0.022"
+    invented_results("b", records=[old], version=VERSION - 1)
+    words = {"metric": "words", "decimals": 4, "printed": ()}
+    invented_results("c", records=[recorded("c", **words)])
+    write_report_config("a", "b", "c")
+    claims = written().partition("## Claims")[2]
+    assert re.search(r"a/report.md#c1\) .*\| \+2\.0 \| \+1\.5 \[", claims)
+    assert re.search(r"b/report.md#c1\) .*\| \+2\.2 \| \+1\.5 \[-0\.2, 3\.1\] \| holds \|", claims)
+    assert re.search(r"c/report.md#c1\) .*\|  \| \+1\.50 \[", claims)
+    with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["difference"] for row in csv.DictReader(file)] == ["0.0150", "0.0150", "1.5000"]
+
+
 def test_what_did_not_reproduce_is_explained_or_not(here: Path):
     invented_results("a", records=[recorded("a", **REVERSED)], explained="It is too small.")
     invented_results("b", records=[recorded("b", **REVERSED)])

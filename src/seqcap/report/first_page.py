@@ -176,6 +176,7 @@ def _across(report: Reported) -> dict[str, Any]:
     """What the table across papers says: its rows, what was learnt of it, what to use when, and its figure."""
     across = report.papers.get(ACROSS)
     found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": []}
+    found["captioners"] = across.said.get("captioners", []) if across else []
     path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
     if across is None or not path.is_file():
         return found
@@ -186,7 +187,7 @@ def _across(report: Reported) -> dict[str, Any]:
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
     minutes = {run: f"{number:.1f}" for run, number in across.provenance["minutes"].items()}
     yardsticks = read_yardsticks(path.with_name(f"{YARDSTICKS}.csv"))
-    return {
+    return found | {
         "table": rows.markdown({"minutes": minutes}),
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
         "advice": advice(rows),

@@ -22,6 +22,7 @@ VERSION = 2
 
 _POINTS = 100.0
 _DECIMALS = 4  # of metrics that are scores or shares
+_DIGITS_OF_UNITS = 2  # of words and the like, on the first page
 Record = Mapping[str, Any]  # of a comparison: its evidence or, in version 1, its line of claims.csv
 # Column of claims.csv -> what it was called in version 1.
 _CALLED = {"level": "kind", "p": "p_value", "q": "q_value", "printed": "paper_difference", "sign": "claimed"}
@@ -181,7 +182,7 @@ def points(of: Evidence) -> Evidence:
     scale. So the first page has one scale for a quantity, whatever the papers print."""
     known = registry.find(of.metric)
     if known.unit or known.decimals != _DECIMALS:
-        return of
+        return of.model_copy(update={"decimals": min(of.decimals, _DIGITS_OF_UNITS)})
     scale = _to_points(known, of.decimals)
     sides = tuple(
         side.model_copy(
@@ -217,10 +218,14 @@ def _of_version_1(record: Record) -> dict[str, str]:
 def _points_of_version_1(line: Mapping[str, str]) -> dict[str, str]:
     """The same as `points`, of a line."""
     known = registry.find(line["metric"])
-    if known.unit or known.decimals != _DECIMALS or not line["difference"]:
+    if not line["difference"]:
         return dict(line)
-    scale = _to_points(known, len(line["difference"].partition(".")[2]))
-    numbers = {name: f"{scale * float(line[name]):z.1f}" for name in ("difference", "low", "high") if line[name]}
+    decimals = len(line["difference"].partition(".")[2])
+    other = bool(known.unit) or known.decimals != _DECIMALS
+    scale = 1.0 if other else _to_points(known, decimals)
+    digits = min(decimals, _DIGITS_OF_UNITS) if other else 1
+    shown = ("difference", "low", "high")
+    numbers = {name: f"{scale * float(line[name]):z.{digits}f}" for name in shown if line[name]}
     if line["printed"]:
         digits = len(line["printed"].partition(".")[2]) - (2 if scale == _POINTS else 0)
         numbers["printed"] = f"{scale * float(line['printed']):.{max(digits, 0)}f}"
