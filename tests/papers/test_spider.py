@@ -155,7 +155,7 @@ def test_judged_bars_beside_the_stand_in(spider):
     assert heights(paper) == [48.57, 44.72, 38.01]
     labels = [text.get_text().replace("\n", "") for text in ours.get_xticklabels()]
     assert labels[:3] == ["PG-SPIDEr", "PG-BCMR", "MLE"]
-    assert labels[-1] == "humancaptions"
+    assert labels[-1] == "referencegrammar"
     assert len(labels) == 9
     assert heights(ours)[-1] == pytest.approx(100 * 10 / 12)
     assert [bar.get_facecolor() for bar in ours.patches[:3]] == [bar.get_facecolor() for bar in paper.patches]
