@@ -286,13 +286,16 @@ def test_numbers_of_the_first_page_are_in_points(here: Path):
     invented_results("b", records=[old], version=VERSION - 1)
     words = {"metric": "words", "decimals": 4, "printed": ()}
     invented_results("c", records=[recorded("c", **words)])
-    write_report_config("a", "b", "c")
+    invented_results("d", records=[recorded("d", covariance=(), untestable="a seed does not reach the point")])
+    write_report_config("a", "b", "c", "d")
     claims = written().partition("## Claims")[2]
     assert re.search(r"a/report.md#c1\) .*\| \+2\.0 \| \+1\.5 \[", claims)
     assert re.search(r"b/report.md#c1\) .*\| \+2\.2 \| \+1\.5 \[-0\.2, 3\.1\] \| holds \|", claims)
     assert re.search(r"c/report.md#c1\) .*\|  \| \+1\.50 \[", claims)
+    # Without an interval there are no brackets.
+    assert re.search(r"d/report.md#c1\) .*\| \+1\.5 \| cannot be tested \|", claims)
     with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["difference"] for row in csv.DictReader(file)] == ["0.0150", "0.0150", "1.5000"]
+        assert [row["difference"] for row in csv.DictReader(file)] == ["0.0150", "0.0150", "1.5000", "1.50"]
 
 
 def test_what_did_not_reproduce_is_explained_or_not(here: Path):

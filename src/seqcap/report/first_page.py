@@ -14,7 +14,7 @@ from seqcap.report.advice import advice
 from seqcap.report.learnt import YARDSTICKS, learnt, read_yardsticks
 from seqcap.report.overview import ACROSS, LITERAL, PRECISION, RECALL, Overview
 from seqcap.report.summary import RESULTS, Claim, Line, Summary
-from seqcap.report.verdicts import DECIDED, FEW_SEEDS, HOLDS, NOT_RUN, UNSURE
+from seqcap.report.verdicts import DECIDED, FEW_SEEDS, HOLDS, NOT_RUN, UNDECIDABLE, UNSURE, UNTESTABLE
 
 MOST = 6  # claims of a paper on this page
 # Columns that results of older code lack.
@@ -273,12 +273,13 @@ def _failed(report: Reported) -> dict[str, Any]:
 
 
 def _reason(claim: Claim) -> str:
-    """Why a claim did not reproduce, as far as it is known; of one that cannot be told, its words say it."""
-    if claim.explained:
+    """Why a claim did not reproduce, as far as it is known. Of one that cannot be told, its words say it."""
+    if claim.verdict in (UNTESTABLE, FEW_SEEDS, UNDECIDABLE):
+        failing = [line.reason for line in claim.primary if line.verdict == claim.verdict and line.reason]
+        return f"{failing[0][0].upper()}{failing[0][1:]}." if failing else ""
+    if claim.explained or claim.verdict == UNSURE:
         return claim.explained
-    if claim.first.reason:
-        return f"{claim.first.reason[0].upper()}{claim.first.reason[1:]}."
-    return "" if claim.verdict in (UNSURE, FEW_SEEDS) else _NO_REASON
+    return _NO_REASON
 
 
 def _limits(report: Reported) -> dict[str, Any]:
