@@ -108,10 +108,10 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     run = smoothing.write()
     table1 = lines(run, "smoothing_table1")
     assert (table1["ours"] == "").all()
-    assert table1.loc[0, "note"] == "variant MLE, without attention is not part of this run"
+    assert table1.loc[0, "note"] == "run MLE, without attention is not part of these results"
     assert "The first caption of a beam." in make_table(run, "smoothing_table1").reading
     ours = lines(run, "smoothing_table2").set_index("row").loc[SINGLE, "note"]
-    assert ours.str.contains("variant Ours: Tok-Seq CIDER is not part of this run").all()
+    assert ours.str.contains("run Ours: Tok-Seq CIDER is not part of these results").all()
     cells = lines(run, "smoothing_table3").set_index("column")["ours"]
     assert (cells["IWSLT'14 De-En BLEU"] != "").all()
     assert (cells["WMT'14 En-Fr BLEU"] == "").all()
@@ -126,7 +126,7 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     first = next(iter(found.values()))
     assert side_labels(first.evidence) == ("Tok | Glove sim, without attention", "MLE, without attention")
     assert first.evidence.what == "CIDEr of the best beam caption, without attention"
-    assert first.reason == "variant Tok | Glove sim, without attention is not part of this run"
+    assert first.reason == "run Tok | Glove sim, without attention is not part of these results"
     words = claims.remarks(run, [])
     assert [text.split("*")[1] for text in words] == ["In print", "Against policy gradient."]
     assert [theirs for theirs, _ in claims.stand_ins(run)] == [
@@ -143,7 +143,7 @@ def test_a_run_without_attention_and_without_mle():
     assert (cells.loc["without attention"].drop(MLE) != "").all()
     assert (cells.loc["with attention"] == "").all()
     notes = lines(run, "smoothing_gains").set_index("block")["note"]
-    assert set(notes["CIDEr, without attention"]) == {"variant MLE, without attention is not part of this run"}
+    assert set(notes["CIDEr, without attention"]) == {"run MLE, without attention is not part of these results"}
     assert not [text for text in claims.remarks(run, []) if "here" in text]
 
 

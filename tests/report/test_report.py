@@ -242,6 +242,7 @@ def test_results_of_an_older_version_keep_their_words_and_are_not_counted(here: 
     assert "**[B](b/report.md)** on scenes; verdicts by the rule of `0123456`, not counted." in page
     assert "| verdict | [Photos](photos/a/report.md) (rule of `0123456`) |" in page
     assert "have one verdict" not in page
+    assert "no claim is decided on both by today's rule" in page
     assert json_file.read_json("reports/metrics.json")["b"] == {"cider": 80.1}
     with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -255,7 +255,9 @@ def _differing(report: Reported) -> dict[str, Any]:
                 same[data] += verdict == other
                 if verdict != other:
                     differing.setdefault((data, verdict, other), {}).setdefault(paper, []).append(claim.id)
-    return {"same": {data: f"{same[data]} of {number}" for data, number in both.items()}, "differing": differing}
+    agreeing = {data: f"{same[data]} of {number}" for data, number in both.items()}
+    uncompared = [data for data in report.published if data not in both]
+    return {"same": agreeing, "differing": differing, "uncompared": uncompared}
 
 
 def _span(numbers: Collection[int]) -> str:
@@ -274,7 +276,9 @@ def _failed(report: Reported) -> dict[str, Any]:
 
 def _reason(claim: Claim) -> str:
     """Why a claim did not reproduce, as far as it is known. Of one that cannot be told, its words say it."""
-    if claim.verdict in (UNTESTABLE, FEW_SEEDS, UNDECIDABLE):
+    if claim.verdict == FEW_SEEDS:
+        return ""
+    if claim.verdict in (UNTESTABLE, UNDECIDABLE):
         failing = [line.reason for line in claim.primary if line.verdict == claim.verdict and line.reason]
         return f"{failing[0][0].upper()}{failing[0][1:]}." if failing else ""
     if claim.explained or claim.verdict == UNSURE:
