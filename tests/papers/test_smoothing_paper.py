@@ -120,7 +120,7 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     assert len(figures.curves(run).axes) == 5
     titles = [axis.get_title("left") for axis in figures.gains(run).axes]
     assert titles[0] == "without attention (the paper's only)"
-    assert titles[3] == "IWSLT'14 De-En"
+    assert titles[3] == "multi30k De-En, for IWSLT'14"
     found = outcomes(run)
     assert {key[0] for key, outcome in found.items() if not outcome.evidence.absent} == {"L7", "L8", "L9b"}
     first = next(iter(found.values()))
@@ -213,7 +213,7 @@ def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(mo
     said = claims.remarks(made.read(), [])[-1]
     # De-En is read from files in this run.
     assert said.startswith(
-        "*Translation of generated sentences.* MLE reaches a BLEU of 85.0 WMT'14 En-Fr (30.0 in print). Such a"
+        "*Translation of generated sentences.* MLE reaches a BLEU of 85.0 generated En-Fr, for WMT'14 (30.0 in print)."
     )
     assert "De-En" not in said
 

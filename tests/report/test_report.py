@@ -192,6 +192,7 @@ def test_claims_stand_beside_those_on_other_data(here: Path):
     )
     assert re.search(r"\[C1\]\(d/report.md#c1\) .* holds .* cannot tell \(could have found .*\) \|", page)
     assert "| verdict | [Photos](photos/a/report.md) |\n" in page
+    assert "Photos, A: a paper" in Path("reports/report.html").read_text(encoding="utf-8")
     assert "- Photos (3 training seeds, 1,000 test items): 0 of 1 claims that both decide have one verdict." in page
     assert "- Holds on scenes, reversed on Photos: A C1." in page
     assert "Gone is left out: `reports/gone` has no paper's results." in page
