@@ -64,7 +64,7 @@ def told(*methods: str, **changes: object) -> Told:
 
 
 @pytest.fixture
-def run(psst: PsstRun) -> Results:
+def results(psst: PsstRun) -> Results:
     """The three methods, in an empty current directory."""
     return told().write()
 

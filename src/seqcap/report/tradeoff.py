@@ -73,7 +73,7 @@ class Reading:
         label = self.curve.label
         if not self.runs:
             return Missing(f"{label} is not part of this run", absent=True)
-        y = _samples(results, [self.of.format(results=name) for name in self.runs], self.measure)
+        y = _samples(results, [self.of.format(run=name) for name in self.runs], self.measure)
         if isinstance(y, Missing):
             return y
         if self.point is None:
