@@ -56,8 +56,8 @@ def test_table_4_notes_the_papers_reuse_of_table_2(sle):
 
 def test_truth_has_every_variant_and_human_captions(sle):
     cells = lines(sle.read(), "sle_truth")
-    assert cells["row"].drop_duplicates().tolist()[-1] == "human captions"
-    human = cells[cells["row"] == "human captions"].set_index("column")
+    assert cells["row"].drop_duplicates().tolist()[-1] == "reference grammar"
+    human = cells[cells["row"] == "reference grammar"].set_index("column")
     assert float(human.loc["precision, 5 samples", "ours"]) == pytest.approx(0.99, abs=0.03)
     assert human.loc["precision, 5 samples", "n"] == "12 images"
     assert human.loc["precision, beam", "ours"] == ""

@@ -48,7 +48,7 @@ def test_rewards_mark_the_one_that_was_paid(spider):
 def test_truth_has_human_captions_beside_both_decoders(spider):
     cells = lines(spider.read(), "spider_truth").set_index(["block", "row", "column"])
     assert len(cells) == (2 * 8 + 1) * 4
-    people = cells.loc[("human", "human captions", "only true, %")]
+    people = cells.loc[("human", "reference grammar", "true captions, %")]
     assert float(people["ours"]) == pytest.approx(100 * 10 / 12, abs=0.01)
     assert people["n"] == "12 images"
     assert float(cells.loc[("beam", "PG-SPICE", "precision"), "ours"]) == pytest.approx(0.4, abs=0.05)
@@ -155,7 +155,7 @@ def test_judged_bars_beside_the_stand_in(spider):
     assert heights(paper) == [48.57, 44.72, 38.01]
     labels = [text.get_text().replace("\n", "") for text in ours.get_xticklabels()]
     assert labels[:3] == ["PG-SPIDEr", "PG-BCMR", "MLE"]
-    assert labels[-1] == "humancaptions"
+    assert labels[-1] == "referencegrammar"
     assert len(labels) == 9
     assert heights(ours)[-1] == pytest.approx(100 * 10 / 12)
     assert [bar.get_facecolor() for bar in ours.patches[:3]] == [bar.get_facecolor() for bar in paper.patches]

@@ -55,7 +55,7 @@ def test_rows_and_columns_that_are_ours_are_there():
 
 def test_retrieval_has_every_row_and_people():
     made = lines(whole("wtfrl"), "wtfrl_retrieval")
-    assert made["row"].drop_duplicates().tolist() == [*LABELS.values(), "human captions"]
+    assert made["row"].drop_duplicates().tolist() == [*LABELS.values(), "reference grammar"]
     cells = numbers(whole("wtfrl"), "wtfrl_retrieval")
     for way in ("T2I", "I2T"):
         paid, judged = (cells["RL", f"{way} R@10, {who}"] for who in ("reward's", "judge's"))
@@ -67,7 +67,7 @@ def test_retrieval_has_every_row_and_people():
 
 def test_people_are_heard_by_both_retrievers():
     made = lines(whole("wtfrl"), "wtfrl_retrieval").set_index(["row", "column"])
-    people = made.loc["human captions"]
+    people = made.loc["reference grammar"]
     assert float(people.loc["T2I R@10, reward's", "ours"]) == pytest.approx(60, abs=1)
     assert float(people.loc["T2I R@10, judge's", "ours"]) == pytest.approx(50, abs=1)
     assert float(people.loc["I2T R@1, reward's", "ours"]) == pytest.approx(51, abs=1)
@@ -251,7 +251,7 @@ def test_without_a_hacked_run_images_are_drawn(wtfrl):
 def test_recall_against_cider_and_truth_is_by_both_and_as_printed():
     figure = figures.tradeoff(whole("wtfrl"))
     paid, judged, truth, paper = figure.axes
-    for axis, people in ((paid, []), (judged, []), (truth, ["human captions"])):
+    for axis, people in ((paid, []), (judged, []), (truth, ["reference grammar"])):
         labels = [container.get_label() for container in axis.containers]
         assert labels == ["ablations of WTF-RL"] * len(CHANGES) + list(LABELS.values()) + people
         hollow = [line for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
@@ -269,4 +269,4 @@ def test_recall_against_cider_and_truth_is_by_both_and_as_printed():
     assert [float(value[0]) for value in points["SCST - Grammar"]] == [41.24, 71.1]
     (legend,) = figure.legends
     shown = {text.get_text() for text in legend.get_texts()}
-    assert shown == {"ablations of WTF-RL", *LABELS.values(), "human captions", HOLLOW}
+    assert shown == {"ablations of WTF-RL", *LABELS.values(), "reference grammar", HOLLOW}

@@ -127,7 +127,7 @@ class JudgedClaim:
 
     @property
     def explained(self) -> str:
-        """What explains that it does not hold."""
+        """Why the claim does not hold, or what was tried, if claims.yaml says so."""
         return self.claim.explained if self.judged.verdict in (REVERSED, LESS, UNSURE) else ""
 
 
@@ -187,7 +187,7 @@ def _numbers(claim: Claim, results: Results) -> list[Number | Missing]:
 
 
 def _measured(claim: Claim, results: Results, of: Contrast) -> dict[str, Any]:
-    """What a comparison's evidence has of its numbers."""
+    """The fields of a comparison's `Evidence` that its numbers give."""
     scale = claim.scale
     names = [claim.left, claim.right, *([claim.base] if claim.base else [])]
     runs = [source.runs for source in claim.sources] if claim.sources else [(name,) for name in names]

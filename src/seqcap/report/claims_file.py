@@ -21,7 +21,8 @@ _OF_ALL = ("control", "why", "explained", "rule", "margin", "registered", "chang
 
 
 class Comparisons(Frozen):
-    """Comparisons of one claim that differ in block, metric, decoder or run alone, in this order."""
+    """A group of comparisons of one claim: every combination of its blocks, columns or metrics, decoders, left sides
+    and right sides, in this order."""
 
     left: Names  # runs, or in a paper with code of its own what that code reads
     right: Names  # the same
@@ -63,6 +64,7 @@ class Finding(Frozen):
     sentence: str
     claim: str
     control: str = ""  # a control of ours without which that number misleads
+    shown: tuple[str, ...] = ()  # the claims on the first page; none: the first ones
 
 
 class Measured(Frozen):
@@ -97,7 +99,7 @@ class ClaimsFile(Frozen):
         return self.made(lambda stated, group: self._build(stated, group, paper))
 
     def made(self, make: Callable[[Stated, Comparisons], Iterable[Claim]]) -> list[Claim]:
-        """The comparisons of all claims, as `make` gives them for a claim and an group of it."""
+        """The comparisons of all claims, as `make` gives them for a claim and each of its groups."""
         found: list[Claim] = []
         for stated in self.claims:
             made = (claim for group in stated.comparisons for claim in make(stated, group))

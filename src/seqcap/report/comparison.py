@@ -35,7 +35,7 @@ def _without_curves(of: Evidence) -> Evidence:
 
 
 def heading(results: Results, left: str, right: str, outcomes: Sequence[Outcome]) -> str:
-    """Who is compared, on how much; or on how little, which bears no verdict."""
+    """Which runs are compared, on how many seeds and items; or that these are too few for a verdict."""
     labels = " against ".join(results.by_name[name].label for name in (left, right))
     items, seeds = outcomes[0].evidence.items, outcomes[0].seeds
     if _enough(outcomes):

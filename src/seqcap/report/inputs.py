@@ -1,4 +1,4 @@
-"""The inputs of a paper's part of the report: its runs, scores, decoded captions and learning curves."""
+"""The results of a paper, as its part of the report reads them: runs, scores, captions and learning curves."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Scores:
         return None if sample is None else pd.Series(sample.by_seed, pd.Index(sample.seeds, name="seed"))
 
     def items(self, name: str) -> int:
-        """Of how many items a name has scores."""
+        """How many items a run, or people, have scores of."""
         places = [places for (variant, *_), places in self._places.items() if variant == name]
         items = self._rows["item"].iloc[np.concatenate([[], *places]).astype(int)]
         return int(items[items >= 0].nunique())
@@ -167,7 +167,8 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Results:
-    """One paper's runs and scores. Captions, curves and images are read on first use."""
+    """The results of one paper: its runs with their scores, captions and learning curves. All but the scores is read on
+    first use."""
 
     config: PaperConfig
     paper: Paper
@@ -182,7 +183,7 @@ class Results:
 
     @property
     def runs(self) -> tuple[ReportedRun, ...]:
-        """All that was scored, in the order of the parameters; ensembles come last."""
+        """All runs that were scored, in the order of runs.yaml, then ensembles of their seeds."""
         return self.config.runs
 
     @cached_property
@@ -220,7 +221,7 @@ class Results:
 
     @cached_property
     def gained(self) -> Mapping[str, float]:
-        """What the runs of `trained` still gained at the end (`convergence.gains`)."""
+        """Run -> how much its validation curve rose in the last quarter of its training (`convergence.gains`)."""
         return convergence.gains(self.curves)
 
     @cached_property
@@ -233,7 +234,7 @@ class Results:
         return read_images(self.config.pictures, self.split(self.config.pictures))
 
     def matched(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
-        """The scores of some runs on their common items, or the reason why there are none."""
+        """The scores of several runs on the items that all of them have, or why there are none."""
         for name in names:
             if name not in self.by_name:
                 return Missing(f"run {name} is not part of these results", absent=True)

@@ -35,12 +35,25 @@ def write_report(config: ReportConfig, folder: Path = REPORTS) -> None:
     for paper in papers:
         names = [name for name in (paper, f"{paper}/details") if (folder / file_of(name)).is_file()]
         pages |= {name: (folder / file_of(name)).read_text(encoding="utf-8") for name in names}
+    pages |= _pages_of(published, report)
     write_html(pages | {FEATURES: made[FEATURES]}, folder, folder / "report.html")
     _write(folder / "claims.csv", _claims(papers))
     curves = [line for summary in papers.values() for line in summary.curves.splitlines()[1:]]
     _write(folder / "curves.csv", "\n".join([HEADER, *curves, ""]))
     metrics = {paper: {**summary.metrics, **_counts(summary)} for paper, summary in papers.items()}
     json_file.write_json(folder / "metrics.json", metrics)
+
+
+def _pages_of(published: Mapping[str, Mapping[str, Summary]], report: Reported) -> dict[str, str]:
+    """The papers' pages on other data that lie in the report's folder; their titles begin with the data."""
+    pages = {}
+    for data, papers in published.items():
+        for paper in papers:
+            place = report.page_of(paper, data)
+            if place and (report.folder / place).is_file():
+                text = (report.folder / place).read_text(encoding="utf-8")
+                pages[place.removesuffix(".md")] = text.replace("# ", f"# {data}, ", 1)
+    return pages
 
 
 def _write(path: Path, text: str) -> None:

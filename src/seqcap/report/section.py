@@ -11,13 +11,13 @@ import numpy as np
 
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
-from seqcap.report import REPORTS, comparison, provenance, published, texts
+from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, texts
 from seqcap.report.claims import Claim, JudgedClaim, claims_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Results
 from seqcap.report.paper import Rows
-from seqcap.report.summary import VERSION, Summary
+from seqcap.report.summary import RESULTS, VERSION, Summary
 from seqcap.report.verdicts import COUNTED, NOT_RUN
 
 # The objective of pretraining.
@@ -27,19 +27,35 @@ _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ()) -> None:
     """Writes the paper's page, report.md, its details.md and its results; `comparisons` are of two runs each."""
-    judged, rows = run_claims(all_claims(results), results), results.paper.find("rows")
+    judged = run_claims(all_claims(results), results)
+    module = results.paper.find("rows")
+    rows: Mapping[str, Rows] = module.rows(results) if module else results.paper.facts.rows
     origin = provenance.measure(results.config)
     said = summary(results, judged) | {"version": VERSION, "rule": origin["commit"]}
     folder = REPORTS / results.paper.name
     pages = {
         "report.md": _page(results, said, judged, comparisons, origin),
-        "details.md": _details(results, rows.rows(results) if rows else results.paper.facts.rows),
+        "details.md": _details(results, rows),
     }
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
             path.write_text(text, encoding="utf-8")
     metrics = _metrics(results, judged, ClaimsFile.read(results.paper))
     Summary(said=said, metrics=metrics, curves=_curves(results), provenance=origin).write(folder)
+    caption_files.write(results, _in_tables(results, rows), folder / RESULTS / caption_files.FOLDER)
+    claims = results.paper.find("claims")
+    shown = claims.shown(results) if hasattr(claims, "shown") else None
+    if shown is not None:
+        example.write(shown, folder / RESULTS)
+
+
+def _in_tables(results: Results, rows: Mapping[str, Rows]) -> list[tuple[str, str]]:
+    """Run and decoder of each row of the paper's tables that is there; of a paper without published tables, the beam
+    of every run."""
+    found = [source for of_table in rows.values() for source in of_table.values()]
+    if not rows:
+        found = [(run.name, "beam") for run in results.trained]
+    return [(name, decoder) for name, decoder in found if name in results.by_name]
 
 
 def _curves(results: Results) -> str:
@@ -101,7 +117,7 @@ def _details(results: Results, rows: Mapping[str, Rows]) -> str:
 
 
 def _shown(results: Results, *, details: bool) -> dict[str, Any]:
-    """The tables and figures of a page, and which figures are missing, by the reason."""
+    """The tables and figures of a page, and the titles of figures that could not be drawn, by the reason."""
     folder = REPORTS / results.paper.name
     names = json_file.read_json(folder / "tables/tables.json")["order"]
     files = [folder / f"tables/{name}.md" for name in names if results.paper.tables[name].details == details]
@@ -118,7 +134,8 @@ def _shown(results: Results, *, details: bool) -> dict[str, Any]:
 
 
 def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
-    """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
+    """The content of claims.json. `levels`: the datasets, other than COCO, whose levels of CIDEr cannot be compared
+    with the paper's."""
     tasks, finding = dict.fromkeys(run.task for run in results.runs), ClaimsFile.read(results.paper).finding
     claims = results.paper.find("claims")
     others = [
@@ -131,6 +148,7 @@ def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
         "title": results.paper.facts.title,
         "datasets": list(dict.fromkeys(results.dataset(task) for task in tasks)),
         "levels": others,
+        "captioners": list(results.captioners),
         "finding": finding and finding.model_dump(),
         "remarks": claims.remarks(results, judged) if hasattr(claims, "remarks") else [],
         "claims": [
@@ -153,7 +171,8 @@ def _counts(judged: Iterable[JudgedClaim]) -> dict[str, int]:
 
 
 def _metrics(results: Results, judged: Sequence[JudgedClaim], file: ClaimsFile) -> dict[str, float]:
-    """The difference that stands for the paper, and the numbers that its file wants, of runs that are there."""
+    """The paper's numbers in metrics.json: the difference of its main claim, and those that claims.yaml names, if their
+    runs are there."""
     numbers: dict[str, float] = {}
     if file.finding:
         first = next(of.judged.first for of in judged if of.claim.id == file.finding.claim)

@@ -38,12 +38,12 @@ _NO_NUMBER = "the paper reports no number"
 _FEW = "°: fewer than three training seeds, an estimate; with one, [ ] is over test items alone."
 # Metrics of data whose every fact is known.
 _EXACT = ("literal_R@10", "true_of_own", "alone", "bits", "unparsed")
-HUMAN_LABEL = "human captions"
+PEOPLE, GRAMMAR = "human captions", "reference grammar"
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95% interval, in the metric's own scale; `absent`: its run is not part of this run."""
+    """A value with its 95% interval, in the metric's own scale; `absent`: the results have no such run."""
 
     value: float | None
     low: float | None = None
@@ -312,11 +312,15 @@ class Measure:
 
     def gain(self, results: Results, name: str, base: str) -> Estimate:
         """How much higher a run scores than `base`, with its 95% interval."""
+        return self._shown(results, name, self.difference(results, name, base))
+
+    def difference(self, results: Results, name: str, base: str) -> Contrast | Missing:
+        """A run's score minus that of `base`, on the items that both have."""
         samples = results.matched((name, base), self.decoder, self.metric, self.captions)
         if isinstance(samples, Missing):
-            return self._shown(results, name, samples)
+            return samples
         left, right = map(Number.of, samples)
-        return self._shown(results, name, difference(left, right, results.share_start((name, base))))
+        return difference(left, right, results.share_start((name, base)))
 
     def number(self, results: Results, name: str) -> Number | Missing:
         sample = results.scores.sample(name, self.decoder, self.metric, self.captions)
@@ -371,7 +375,8 @@ def published_cells(
 
 
 def records_beside(results: Results, table: str, beside: Columns) -> list[dict[str, Any]]:
-    """The records of a published table, and after each row's those of columns in per cent that it does not print."""
+    """The records of a published table; after each row's, records of columns that the paper does not print, in per
+    cent."""
     records: list[dict[str, Any]] = []
     more = {"printed": "", "value": math.nan, "scale": "percent"}
     names = {name: registry.find(metric).direction for name, (metric, _) in beside.items()}
@@ -422,7 +427,8 @@ def _with_unpublished(
 
 
 def measured_table(results: Results, text: TableText) -> list[Cell] | Content:
-    """Our runs' numbers, then people's, who used no decoder: what is said of samples is said of their captions."""
+    """Our runs' numbers, then those of people's captions. People used no decoder: they have numbers in the columns of
+    samples."""
     if text.exact and not results.knows_facts:
         dataset = results.dataset(results.config.pictures)
         return Content(
@@ -443,18 +449,23 @@ def measured_table(results: Results, text: TableText) -> list[Cell] | Content:
 
 
 def columns_beside(results: Results, table: str, decoder: str) -> dict[str, Measure]:
-    """The columns `beside` of a table, without those that this run's data say nothing of."""
+    """The columns `beside` of a table, without those that only generated scenes have, where there are none."""
     found = {column: Measure(decoder, *of) for column, of in results.paper.tables[table].beside.items()}
     return {column: of for column, of in found.items() if results.knows_facts or of.metric not in _EXACT}
 
 
 def measured_cells(results: Results, block: str, run: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
-    name, label = (run.name, run.label) if run else (HUMAN, HUMAN_LABEL)
+    name, label = (run.name, run.label) if run else (HUMAN, people_label(results))
     data = results.stand_in(run.task if run else results.config.pictures)
     return [
         Cell.of(results, measure.metric, block, label, column, measure.of(results, name), data)
         for column, measure in columns.items()
     ]
+
+
+def people_label(results: Results) -> str:
+    """What the row of people's captions is called: of generated images a grammar writes them."""
+    return GRAMMAR if results.knows_facts else PEOPLE
 
 
 def quality_cells(results: Results) -> list[Cell]:

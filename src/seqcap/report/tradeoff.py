@@ -1,4 +1,5 @@
-"""Curves: a method that was trained with several weights trades one aim for another, and is read where one is given.
+"""Curves: a method that is trained with several weights trades one aim for another. Methods are compared where one aim
+has a given value.
 
 Between runs of neighbouring weights a curve is linear; beyond the outermost ones an operating point is "not reached".
 If a curve passes it several times, the better reading counts, and a remark says so.
@@ -28,7 +29,7 @@ _DECIMALS = 9  # positions on a curve, counted in runs, that are the same but fo
 
 @dataclass(frozen=True)
 class Curve:
-    """A method's runs, in the order of the weights that trade its aims; none if it is not part of this run."""
+    """A method's runs, in the order of the weights that trade its aims; none if the results do not have it."""
 
     label: str
     runs: tuple[str, ...] = ()
@@ -198,7 +199,8 @@ def choose(
 
 
 def _ways(results: Results, curve: Curve, measure: Measure) -> list[tuple[float, float]]:
-    """The intervals between neighbouring runs without the curve's ends; those of several seeds, if there are any."""
+    """The stretches of a curve between neighbouring runs, without its two ends. If some lie between runs of several
+    seeds, only these."""
     samples = _samples(results, curve.runs, measure)
     if isinstance(samples, Missing):
         return []

@@ -3,9 +3,10 @@
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.papers.across.tables import AGAINST, CIDER, COLUMNS, FILE, papers
+from seqcap.papers.across.tables import AGAINST, COLUMNS, FILE, by_paper
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Results
+from seqcap.report.overview import CIDER
 from seqcap.report.scatter import Point, draw_points, name_points
 
 _COLOURS = {paper: str(getattr(draw, of.colour)) for paper, of in FILE.papers.items()}
@@ -23,7 +24,7 @@ def tradeoffs(results: Results) -> Figure | str:
         axis.set_xlabel(f"{name}, x100")
     axes[0].set_ylabel(f"{CIDER}, x100")
     handles = [
-        Line2D([], [], color=_COLOURS[paper], marker="o", linestyle="", label=paper) for paper in papers(results)
+        Line2D([], [], color=_COLOURS[paper], marker="o", linestyle="", label=paper) for paper in by_paper(results)
     ]
     handles.append(Line2D([], [], color=draw.MUTED, linestyle="--", label="Pareto front"))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
@@ -35,7 +36,7 @@ def tradeoffs(results: Results) -> Figure | str:
 
 def _points(results: Results, name: str) -> list[Point]:
     found = []
-    for paper, runs in papers(results).items():
+    for paper, runs in by_paper(results).items():
         for run in runs:
             ours = [COLUMNS[column].of(results, run.name) for column in (name, CIDER)]
             if all(value.value is not None for value in ours):

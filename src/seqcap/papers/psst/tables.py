@@ -10,7 +10,7 @@ from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import COLUMNS, ENGLISH, PEOPLE, RECALL, method_of, people, row_of, side_of
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Contrast, Missing, Number, difference
-from seqcap.report.tables import HUMAN_LABEL, Cell, Content, Estimate, Measure, columns_beside, records_beside, shown
+from seqcap.report.tables import Cell, Content, Estimate, Measure, columns_beside, people_label, records_beside, shown
 from seqcap.report.tradeoff import Reading, Score, level
 
 _GAP = "own minus judge, R@1"
@@ -91,7 +91,7 @@ def drift(results: Results) -> list[Cell]:
         line.label: partial(Reading, line, point=point) for line in curves(results).values()
     }
     cells = []
-    for row, source in (sources | {HUMAN_LABEL: people}).items():
+    for row, source in (sources | {people_label(results): people}).items():
         sides = {name: source(measure) for name, measure in columns.items()}
         own, judge = (sides[f"R@1, {who}"].number(results) for who in ("own listener", "judge"))
         gap = shown(difference(own, judge), _units(results, IMAGE))

@@ -31,7 +31,7 @@ def _build(results: Results, stated: Stated, group: Comparisons) -> Iterator[Cla
             part = known[block]
             where, names = part.facts.block, [part.name_of(loss) for loss in (left, right)]
             rows = [part.losses[loss].row for loss in (left, right)]
-            phrase = f"{registry.find(metric).label} of the best beam {{caption}}, {part.facts.name}"
+            phrase = f"{registry.find(metric).label} of the best beam {{caption}}, {part.label}"
             untestable = _same_words(part, left) if stated.id == "L4" else ""
         else:
             names = [entry_name(results, name) for name in (left, right)]
@@ -80,7 +80,7 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     file, stated = ClaimsFile.read(results.paper), results.paper.published.text_claims()["text4.1"]["value"]
     found = []
     for key, (of, table, between) in _VALUES.items():
-        values = [(part.facts.name, of(part)) for part in parts(results, table).values()]
+        values = [(part.label, of(part)) for part in parts(results, table).values()]
         phrases = [file.remark(f"{key} of a part", name=name, **known) for name, known in values if known]
         found += [file.remark(key, found=between.join(phrases), stated=stated)] if phrases else []
     return found

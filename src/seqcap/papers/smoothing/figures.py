@@ -63,7 +63,7 @@ def gains(results: Results) -> Figure:
         axis.set_axisbelow(True)
         axis.set(xlabel=f"gain in {part.facts.metric} over MLE, x100")
         absent = "" if any(cell.ours.value is not None for cell in gains.values()) else " (the paper's only)"
-        axis.set_title(f"{part.facts.name}{absent}", loc="left")
+        axis.set_title(f"{part.label}{absent}", loc="left")
     axes[0, 0].errorbar([], [], xerr=[], color=draw.GREY, fmt="o", label="ours, 95% interval over seeds and test items")
     axes[0, 0].plot([], [], "x", color=draw.GREY, label="the paper's")
     draw.legend(figure, axes.flat, ncols=3)
@@ -106,7 +106,7 @@ def curves(results: Results) -> Figure | str:
         late = shown.loc[shown["step"] >= 0.2 * shown["step"].max(), "value"]
         margin = 0.05 * (late.max() - late.min()) or 0.01
         row[0].set_ylim(late.min() - margin, late.max() + margin)
-        row[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric} x100, greedy")
+        row[0].set_ylabel(f"{part.label}\nvalidation {part.facts.metric} x100, greedy")
     for column, heading in zip(axes.T, _FAMILIES, strict=True):
         column[0].set_title(heading, loc="left")
         column[-1].set_xlabel("training step (0: before any)")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
-from seqcap.report.inputs import Results
+from seqcap.report.inputs import SCENES, Results
 from seqcap.report.paper import Rows, read_yaml
 from seqcap.report.tables import Cell, Measure
 
@@ -33,6 +33,7 @@ class PartFacts(Frozen):
     """A block of Table 1 or a column of Table 3, as rows.yaml explains it."""
 
     name: str
+    corpus: str = ""  # the paper's data of a translation
     task: str
     table: str
     block: str = ""
@@ -63,6 +64,15 @@ class Part:
     @property
     def losses(self) -> Mapping[str, Loss]:
         return FILE.losses[self.facts.losses]
+
+    @property
+    def label(self) -> str:
+        """What it is called in words: a translation by what ran, and by the paper's data that this stands for."""
+        if not self.facts.corpus or self.facts.task not in self.results.config.tasks:
+            return self.facts.name
+        dataset = self.results.dataset(self.facts.task)
+        pair = self.facts.name.removeprefix(f"{self.facts.corpus} ")
+        return f"{'generated' if dataset == SCENES else dataset} {pair}, for {self.facts.corpus}"
 
     @property
     def evaluation(self) -> str:
@@ -98,7 +108,7 @@ class Part:
         return {loss: float(by_seed.mean()) for loss, by_seed in found.items() if by_seed is not None}
 
     def gain(self, loss: str, base: str = MLE) -> Cell:
-        metric, block = self.facts.metric, f"{self.facts.metric}, {self.facts.name}"
+        metric, block = self.facts.metric, f"{self.facts.metric}, {self.label}"
         ours = Measure("beam", metric).gain(self.results, self.name_of(loss), self.name_of(base))
         data, printed = self.results.stand_in(self.facts.task), f"{self.printed_gain(loss, base):.2f}"
         return Cell.of(self.results, metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)

@@ -35,7 +35,7 @@ def _members(results: Results, cell: Cell) -> list[str]:
 def table3(results: Results) -> Content:
     by_column = {part.facts.column: part for part in parts(results, "table3").values()}
     there = [part for part in by_column.values() if part.evaluation in results.config.evaluations]
-    beams = ", ".join(f"{results.beam(part.evaluation)} on {part.facts.name}" for part in there)
+    beams = ", ".join(f"{results.beam(part.evaluation)} on {part.label}" for part in there)
     data = {column: results.stand_in(part.facts.task) for column, part in by_column.items()}
     cells = [replace(cell, data=data[cell.column]) for cell in published_cells(results, "table3", rows(results))]
     return Content(cells, words={"beams": f" ({beams})" if beams else ""})

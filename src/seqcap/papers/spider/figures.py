@@ -13,7 +13,7 @@ from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.paper import read_yaml
 from seqcap.report.statistics import bootstrap_interval
-from seqcap.report.tables import HUMAN_LABEL, Estimate, Measure
+from seqcap.report.tables import Estimate, Measure, people_label
 
 
 class Method(Frozen):
@@ -75,7 +75,7 @@ def figure3(results: Results) -> Figure:
     places = [place + 0.6 * ((name not in judged) + (name == HUMAN)) for place, name in enumerate(names)]
     beam, people = Measure("beam", "all_true"), Measure("sample", "all_true", "every")
     found = [(people if name == HUMAN else beam).of(results, name) for name in names]
-    labels = [HUMAN_LABEL if name == HUMAN else results.by_name[name].label for name in names]
+    labels = [people_label(results) if name == HUMAN else results.by_name[name].label for name in names]
     _bars(right, places, names, [label.replace(" ", "\n") for label in labels], found, scale=100)
     right.set(ylabel="best beam captions whose every statement\nis true of the scene (a checker's verdict), %")
     return figure

@@ -12,7 +12,7 @@ from seqcap.papers.wtfrl.runs import ALONE, PEOPLE, TF, WTF_RL, changed, measure
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Results, read_captions
 from seqcap.report.paper import read_yaml
-from seqcap.report.tables import HUMAN_LABEL, Measure
+from seqcap.report.tables import Measure, people_label
 
 # Run -> its colour and marker.
 _FILE = read_yaml(Path(__file__).with_name("methods.yaml"), dict[str, tuple[str, str]])
@@ -111,8 +111,8 @@ def tradeoff(results: Results) -> Figure:
         axis.margins(0.12)
     if exact:
         true, recall = (Measure("sample", of.metric, "every") for of in (_TRUE, by_judge))
-        _point(others[0], results, HUMAN, (true, recall), draw.PEOPLE, "*", HUMAN_LABEL)
-        others[0].set_xlabel("best beam captions that are true of their scene, %")
+        _point(others[0], results, HUMAN, (true, recall), draw.PEOPLE, "*", people_label(results))
+        others[0].set_xlabel("true captions (literal listener), best of the beam, %")
     for name, row in row_of.items():
         if row not in results.paper.facts.ours["table1"]:
             colour, marker = _STYLES[name]

@@ -13,8 +13,8 @@ TF, LONGER, WTF, WTF_RL, ALONE = "tf", "tf_longer", "wtf", "wtf_rl", "rl_alone"
 PEOPLE = f"{HUMAN}:reward"  # in the scores: people's captions, found by the retriever that pays
 # Setting -> its name in tables.
 _NAMES = {"alpha": "alpha", "temperature": "tau", "mined_ranks": "mined images", "co_training": "co-training"}
-# What may differ between two runs that are the same.
-_NAMELESS = {"name", "label", "row", "seeds", "evaluation", "weights", "decoded"}
+# Fields that do not decide how a run is trained: runs that differ in these alone have the same training.
+_NOT_OF_TRAINING = {"name", "label", "row", "seeds", "evaluation", "weights", "decoded"}
 
 
 def measure(results: Results, column: str, of: str = "table1") -> Measure:
@@ -54,9 +54,9 @@ def changed(results: Results) -> list[ReportedRun]:
     if WTF_RL not in results.by_name:
         return []
     base = results.by_name[WTF_RL]
-    same = base.model_dump(exclude=_NAMELESS)
+    same = base.model_dump(exclude=_NOT_OF_TRAINING)
     others = [run for run in results.trained if run.objective == base.objective]
-    return [run for run in others if run.model_dump(exclude=_NAMELESS) != same]
+    return [run for run in others if run.model_dump(exclude=_NOT_OF_TRAINING) != same]
 
 
 def in_words(run: ReportedRun, keys: Iterable[str] = tuple(_NAMES)) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from seqcap.papers.wtfrl.runs import PEOPLE, WTF_RL, ablations, in_words, runs_of_table
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.statistics import difference
-from seqcap.report.tables import HUMAN_LABEL, Cell, Content, Measure, columns_beside, measured_cells, shown
+from seqcap.report.tables import Cell, Content, Measure, columns_beside, measured_cells, people_label, shown
 from seqcap.report.tradeoff import Score
 
 
@@ -19,7 +19,7 @@ def retrieval(results: Results) -> list[Cell]:
     for column, of in columns.items():
         name = PEOPLE if of.metric.startswith("own_") else HUMAN
         people[column] = Score(name, Measure("sample", of.metric, "set" if of.captions == "set" else "every"))
-    rows.append((HUMAN_LABEL, people))
+    rows.append((people_label(results), people))
     units, data, cells = results.kind(results.config.pictures).units, results.stand_in(results.config.pictures), []
     for row, scores in rows:
         for column, score in scores.items():
