@@ -15,7 +15,7 @@ from seqcap.papers.sle.claims import remarks
 from seqcap.papers.sle.sweep import chosen_alpha, outside_sweep, sweep
 from seqcap.report.claims import run_claims
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.inputs import Run, Scores
+from seqcap.report.inputs import Results, Scores
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import FEW_SEEDS, HOLDS, UNSURE, UNTESTABLE
 
@@ -96,7 +96,7 @@ def test_people_are_those_who_described_pictures(sle, monkeypatch: pytest.Monkey
     """Whatever the evaluations' names: people's captions count once, as the first file has them."""
     read: list[str] = []
     monkeypatch.setattr(Scores, "read", lambda files: read.extend(files))
-    Run.read(sle.config().model_copy(update={"evaluations": dict(sorted(sle.evaluations().items()))}), PAPER)
+    Results.read(sle.config().model_copy(update={"evaluations": dict(sorted(sle.evaluations().items()))}), PAPER)
     assert [Path(file).stem for file in read] == ["sle_image", "sle_clip"]
 
 

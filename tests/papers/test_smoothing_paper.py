@@ -14,7 +14,7 @@ from seqcap.errors import InputError
 from seqcap.papers.smoothing import claims, figures
 from seqcap.papers.smoothing.rows import FILE
 from seqcap.report.figures import HOLLOW
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS, side_labels
 
@@ -61,7 +61,7 @@ def test_several_ensembles_are_counted():
         else entry
         for entry in run.runs
     )
-    cells = lines(Run(run.config.model_copy(update={"runs": runs}), run.paper, run.scores), "smoothing_table2")
+    cells = lines(Results(run.config.model_copy(update={"runs": runs}), run.paper, run.scores), "smoothing_table2")
     notes = cells.set_index("row")["note"]
     assert notes[ENSEMBLE].str.contains("3 ensembles, each of 3 seeds, without attention; the paper's is").all()
     assert notes[SINGLE].str.contains("seeds 1, 2, without attention").all()

@@ -14,7 +14,7 @@ from seqcap.papers.wtfrl.figures import most_hacked
 from seqcap.papers.wtfrl.runs import ablations
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.figures import HOLLOW
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS
 
@@ -26,7 +26,7 @@ PRINTED = [name for row, (name, _) in PAPER.facts.rows["table1"].items() if row 
 FEW = ["tf", "wtf", "wtf_rl", "rl"]
 
 
-def few(**changes: object) -> Run:
+def few(**changes: object) -> Results:
     return WtfrlRun(names=list(FEW), **changes).read()  # type: ignore[arg-type]
 
 
@@ -124,7 +124,7 @@ def test_ablations_of_one_seed_are_below_all_of_wtf_rl():
 def test_without_wtf_rl_there_is_nothing_to_change():
     run = WtfrlRun(names=["tf", "rl", *CHANGES]).read()
     table = make_table(run, "wtfrl_ablations")
-    assert (table.cells, table.reading) == ([], "Not measured: variant wtf_rl is not part of this run.")
+    assert (table.cells, table.reading) == ([], "Not measured: run wtf_rl is not part of these results.")
     assert make_table(few(), "wtfrl_ablations").reading == "This run has no ablations."
 
 
@@ -146,8 +146,8 @@ def test_the_runs_claims_hold_as_it_was_made():
 # --- Words
 
 
-def words(run: Run) -> dict[str, str]:
-    return by_heading(remarks(run, []))
+def words(results: Results) -> dict[str, str]:
+    return by_heading(remarks(results, []))
 
 
 def test_what_the_judge_confirms_is_a_share_of_the_gain():

@@ -18,7 +18,7 @@ from seqcap.errors import InputError
 from seqcap.files import json_file
 from seqcap.report import report, verdicts
 from seqcap.report.evidence import Evidence
-from seqcap.report.results import VERSION, Results
+from seqcap.report.summary import VERSION, Summary
 from seqcap.report.verdicts import judge
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -139,7 +139,7 @@ def invented_results(
     }
     curves = f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n"
     place = Path(folder, paper)
-    Results(said=said, metrics={"cider": 80.1}, curves=curves, provenance=provenance | origin).write(place)
+    Summary(said=said, metrics={"cider": 80.1}, curves=curves, provenance=provenance | origin).write(place)
     (place / "report.md").write_text(f"# {paper.upper()}: a paper\n", encoding="utf-8")
     (place / "details.md").write_text(f"# {paper.upper()}: details\n", encoding="utf-8")
 

@@ -62,6 +62,7 @@ _ALL = (
     Metric("BLEU", "BLEU", scale=100, level="corpus", statistics="BLEU"),
     Metric("precision_true", "true precision"),
     Metric("recall_true", "true recall"),
+    Metric("f1_true", "true F1"),
     Metric("all_true", "only-true rate", scale=100),
     Metric("Div1", "Div-1", level="set"),
     Metric("Div2", "Div-2", level="set"),

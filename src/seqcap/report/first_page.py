@@ -9,7 +9,7 @@ from typing import Any
 
 from seqcap.config.report import ReportConfig
 from seqcap.report import REPORTS, overview, provenance, texts
-from seqcap.report.results import Claim, Line, Results
+from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DECIDED, HOLDS, LESS, NOT_RUN, REVERSED
 
 ByPaper = dict[str, list[str]]  # paper -> claims
@@ -17,7 +17,7 @@ ByPaper = dict[str, list[str]]  # paper -> claims
 
 @dataclass(frozen=True)
 class There:
-    """A claim's first comparison on the data of an experiment; `rule` as of `Results`."""
+    """A claim's first comparison on the data of an experiment; `rule` as of `Summary`."""
 
     line: Line
     verdict: str  # of the claim, if the same comparisons decide it there
@@ -29,14 +29,14 @@ class There:
 class Reported:
     config: ReportConfig
     folder: Path  # of the report
-    papers: Mapping[str, Results]  # those whose results are there
-    published: Mapping[str, Mapping[str, Results]]  # data -> paper -> what an experiment on it has published
+    papers: Mapping[str, Summary]  # those whose results are there
+    published: Mapping[str, Mapping[str, Summary]]  # data -> paper -> what an experiment on it has published
     faults: Sequence[str]  # why published data are left out
     probed: bool  # whether the features of generated images were probed
 
     def claims(self) -> Iterator[tuple[str, Claim]]:
-        for paper, results in self.papers.items():
-            for claim in results.claims:
+        for paper, summary in self.papers.items():
+            for claim in summary.claims:
                 yield paper, claim
 
     def elsewhere(self, paper: str, claim: Claim) -> dict[str, There]:
@@ -61,8 +61,8 @@ class Reported:
 
     def label(self, paper: str) -> str:
         """A paper's label, with the rule of its verdicts if that is not today's."""
-        results = self.papers[paper]
-        return f"{results.said['label']} (rule of `{results.rule}`)" if results.rule else str(results.said["label"])
+        summary = self.papers[paper]
+        return f"{summary.said['label']} (rule of `{summary.rule}`)" if summary.rule else str(summary.said["label"])
 
     @property
     def is_of_this_checkout(self) -> bool:
@@ -79,41 +79,41 @@ class Reported:
 
     @property
     def scales(self) -> str:
-        return ", ".join(dict.fromkeys(results.provenance["scale"] for results in self.papers.values()))
+        return ", ".join(dict.fromkeys(summary.provenance["scale"] for summary in self.papers.values()))
 
     @property
     def older(self) -> list[str]:
         """The labels of the papers whose claims are not counted."""
-        return [results.said["label"] for results in self.papers.values() if results.rule and results.claims]
+        return [summary.said["label"] for summary in self.papers.values() if summary.rule and summary.claims]
 
     @property
     def counted(self) -> str:
         """ " of A, B": the papers whose claims are counted, where those of others are not."""
-        labels = [results.said["label"] for results in self.papers.values() if results.claims and not results.rule]
+        labels = [summary.said["label"] for summary in self.papers.values() if summary.claims and not summary.rule]
         return f" of {', '.join(labels)}" if self.older else ""
 
     def total(self, *, control: bool) -> Counter[str]:
         """The verdicts on all papers' claims, or on our controls."""
-        return sum((results.counts(control=control) for results in self.papers.values()), Counter[str]())
+        return sum((summary.counts(control=control) for summary in self.papers.values()), Counter[str]())
 
     def sizes(self, data: str) -> str:
         """ "2 training seeds, 1,000 test items" of the comparisons on other data."""
-        lines = [line for results in self.published[data].values() for claim in results.claims for line in claim.lines]
+        lines = [line for summary in self.published[data].values() for claim in summary.claims for line in claim.lines]
         seeds = {number for line in lines for number in line.seeds}
         items = {line.items for line in lines if line.items}
         return f"{_span(seeds)} training seeds, {_span(items)} test items"
 
 
-def _same(wanted: Claim, results: Results) -> There | None:
+def _same(wanted: Claim, summary: Summary) -> There | None:
     """The same claim, if the same comparisons decide it; else its first comparison, where it decides a claim or, if it
     decides none there, as a detail of one."""
     keys = [line.key for line in wanted.primary]
-    for claim in results.claims:
+    for claim in summary.claims:
         if [line.key for line in claim.primary] == keys:
-            return There(claim.first, claim.verdict, claim.words, results.rule)
-    found = [line for claim in results.claims for line in claim.lines if line.key == keys[0]]
+            return There(claim.first, claim.verdict, claim.words, summary.rule)
+    found = [line for claim in summary.claims for line in claim.lines if line.key == keys[0]]
     line = next((line for line in found if line.primary), found[0] if found else None)
-    return There(line, "", line.verdict, results.rule) if line else None
+    return There(line, "", line.verdict, summary.rule) if line else None
 
 
 def first_page(report: Reported) -> str:
@@ -138,7 +138,7 @@ def first_page(report: Reported) -> str:
     )
 
 
-def _made_before(across: Results) -> str:
+def _made_before(across: Summary) -> str:
     """What is said of the table across papers where its numbers are of an older version of the code."""
     made = f"[its page]({overview.ACROSS}/report.md)"
     return f" Made by older code, `{across.rule}`: how its intervals were made says {made}." if across.rule else ""
@@ -147,14 +147,14 @@ def _made_before(across: Results) -> str:
 def _findings(report: Reported) -> dict[str, Any]:
     """What each paper claims above all and, below it, a control of it; and the papers whose claim was not run."""
     findings, left_out = [], []
-    for paper, results in report.papers.items():
-        claims = {claim.id: claim for claim in results.claims if claim.first.difference}
-        if not results.claims:
+    for paper, summary in report.papers.items():
+        claims = {claim.id: claim for claim in summary.claims if claim.first.difference}
+        if not summary.claims:
             continue
-        finding = results.said["finding"]
+        finding = summary.said["finding"]
         claim, control = (claims.get(finding[name]) for name in ("claim", "control"))
         if claim is None:
-            left_out.append(results.said["label"])
+            left_out.append(summary.said["label"])
             continue
         findings.append({"paper": paper, "first": True, "sentence": finding["sentence"], "claim": claim})
         if control:
@@ -196,7 +196,7 @@ def _failed(report: Reported) -> dict[str, Any]:
 
 def _limits(report: Reported) -> dict[str, Any]:
     seeds = {number for _, claim in report.claims() for number in claim.first.seeds if claim.verdict != NOT_RUN}
-    said = [results.said for results in report.papers.values()]
+    said = [summary.said for summary in report.papers.values()]
     return {
         "generated": any({"scenes", "clips"} & set(of["datasets"]) for of in said),
         "repeated": _span(seeds) if seeds else "",
@@ -207,23 +207,23 @@ def _limits(report: Reported) -> dict[str, Any]:
 def _origins(report: Reported) -> dict[str, Any]:
     """Where each paper's results come from, here and on other data: a row for each of the data; and the commits."""
     rows = []
-    for paper, results in report.papers.items():
-        rows += _origin(results, f"[{results.said['label']}]({paper}/report.md)")
+    for paper, summary in report.papers.items():
+        rows += _origin(summary, f"[{summary.said['label']}]({paper}/report.md)")
     for data, papers in report.published.items():
         folder = Path(report.config.beside[data])
-        for paper, results in papers.items():
-            label = f"{results.said['label']} on {data}"
+        for paper, summary in papers.items():
+            label = f"{summary.said['label']} on {data}"
             page = folder / paper / "report.md"
             linked = page.is_relative_to(report.folder)
-            rows += _origin(results, f"[{label}]({page.relative_to(report.folder)})" if linked else label)
+            rows += _origin(summary, f"[{label}]({page.relative_to(report.folder)})" if linked else label)
     everywhere = [report.papers, *report.published.values()]
-    commits = {results.provenance["commit"] for papers in everywhere for results in papers.values()}
+    commits = {summary.provenance["commit"] for papers in everywhere for summary in papers.values()}
     return {"origins": rows, "commits": sorted(commit for commit in commits if commit)}
 
 
-def _origin(results: Results, label: str) -> list[dict[str, str]]:
+def _origin(summary: Summary, label: str) -> list[dict[str, str]]:
     """The rows of a paper's data. What they share is in the first."""
-    shared = provenance.in_words(results.provenance)
-    data = [provenance.data_in_words(of) for of in results.provenance["data"]]
+    shared = provenance.in_words(summary.provenance)
+    data = [provenance.data_in_words(of) for of in summary.provenance["data"]]
     first, *others = [{**dict.fromkeys(shared, ""), "paper": "", **of} for of in data]
     return [{**first, **shared, "paper": label}, *others]

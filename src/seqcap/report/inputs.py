@@ -156,7 +156,7 @@ class Scores:
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
         if all(variant != name for variant, *_ in self._places):
-            return f"no scores of variant {name}"
+            return f"no scores of run {name}"
         return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
 
 
@@ -166,7 +166,7 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class Run:
+class Results:
     """One paper's runs and scores. Captions, curves and images are read on first use."""
 
     config: PaperConfig
@@ -174,7 +174,7 @@ class Run:
     scores: Scores
 
     @classmethod
-    def read(cls, config: PaperConfig, paper: Paper) -> Run:
+    def read(cls, config: PaperConfig, paper: Paper) -> Results:
         # Evaluations of images come first: human captions in tables are those of images.
         evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
@@ -226,7 +226,7 @@ class Run:
     @cached_property
     def steps(self) -> dict[str, int]:
         last = self.curves.groupby("variant")["step"].max()
-        return {entry.name: int(last[entry.name]) for entry in self.trained if last.get(entry.name, 0)}
+        return {run.name: int(last[run.name]) for run in self.trained if last.get(run.name, 0)}
 
     @cached_property
     def images(self) -> pd.DataFrame:
@@ -236,7 +236,7 @@ class Run:
         """The scores of some runs on their common items, or the reason why there are none."""
         for name in names:
             if name not in self.by_name:
-                return Missing(f"variant {name} is not part of this run", absent=True)
+                return Missing(f"run {name} is not part of these results", absent=True)
         samples = self.scores.samples(names, decoder, metric, captions)
         if isinstance(samples, Missing):
             return samples
@@ -246,7 +246,7 @@ class Run:
     def share_start(self, names: Sequence[str]) -> bool:
         """Whether equal seeds of some runs start from the same weights: those of one captioner for one task."""
         there = [self.by_name[name] for name in names if name in self.by_name]
-        return len({(entry.task, entry.captioner) for entry in there}) < 2
+        return len({(run.task, run.captioner) for run in there}) < 2
 
     def kind(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]
@@ -310,12 +310,12 @@ class Run:
     @property
     def sizes(self) -> str:
         """ "2,000 test images, 800 test clips, 3 training seeds": what its numbers are of, if nothing else is said."""
-        firsts = {entry.evaluation: entry for entry in reversed(self.trained)}
+        firsts = {run.evaluation: run for run in reversed(self.trained)}
         items = dict.fromkeys(
-            f"{self.scores.items(entry.name):,} {self.evaluation(entry.evaluation).split} {self.kind(entry.task).units}"
-            for entry in reversed(firsts.values())
+            f"{self.scores.items(run.name):,} {self.evaluation(run.evaluation).split} {self.kind(run.task).units}"
+            for run in reversed(firsts.values())
         )
-        seeds = max(len(entry.seeds) for entry in self.trained)
+        seeds = max(len(run.seeds) for run in self.trained)
         return f"{', '.join(items)}, {seeds} training seed{'s' if seeds > 1 else ''}"
 
 

@@ -11,11 +11,11 @@ from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.report import overview
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import pareto_front, rank_correlation
 from seqcap.report.statistics import Floats
-from seqcap.report.tables import Cell, Estimate, Made, Measure, Table
+from seqcap.report.tables import Cell, Content, Estimate, Measure, Table
 from seqcap.report.tradeoff import level
 
 OTHERS = "others"
@@ -66,51 +66,51 @@ class Overview(Table):
         return "\n".join([f"## {self.title}", "", self.reading, "", *overview.overview(lines), "", data, ""])
 
 
-def papers(run: Run) -> dict[str, list[ReportedRun]]:
+def papers(results: Results) -> dict[str, list[ReportedRun]]:
     """Paper -> its runs; at the end those of no paper's objectives."""
     named = FILE.papers.items()
-    found = {paper: [entry for entry in run.trained if entry.objective in of.objectives] for paper, of in named}
-    of_papers = [entry.name for entries in found.values() for entry in entries]
-    found[OTHERS] = [entry for entry in run.trained if entry.name not in of_papers]
-    return {paper: entries for paper, entries in found.items() if entries}
+    found = {paper: [run for run in results.trained if run.objective in of.objectives] for paper, of in named}
+    of_papers = [run.name for runs in found.values() for run in runs]
+    found[OTHERS] = [run for run in results.trained if run.name not in of_papers]
+    return {paper: runs for paper, runs in found.items() if runs}
 
 
-def means(run: Run, entries: Sequence[ReportedRun], of: Measure) -> Floats:
+def means(results: Results, runs: Sequence[ReportedRun], of: Measure) -> Floats:
     """A measure's mean over seeds of each run [n]; NaN where it was not measured."""
-    return np.array([level(run, entry.name, of) for entry in entries], dtype=float)
+    return np.array([level(results, run.name, of) for run in runs], dtype=float)
 
 
-def objectives(run: Run) -> Made:
-    blocks = papers(run)
-    entries = [entry for of_paper in blocks.values() for entry in of_paper]
-    cider = means(run, entries, COLUMNS[CIDER])
-    fronts = {name: pareto_front(np.stack([cider, means(run, entries, COLUMNS[name])], 1)) for name in AGAINST}
-    on_front = {(name, entries[place].name) for name, front in fronts.items() for place in np.flatnonzero(front)}
+def objectives(results: Results) -> Content:
+    blocks = papers(results)
+    runs = [run for of_paper in blocks.values() for run in of_paper]
+    cider = means(results, runs, COLUMNS[CIDER])
+    fronts = {name: pareto_front(np.stack([cider, means(results, runs, COLUMNS[name])], 1)) for name in AGAINST}
+    on_front = {(name, runs[place].name) for name, front in fronts.items() for place in np.flatnonzero(front)}
     cells = []
     for paper, of_paper in blocks.items():
-        for entry in of_paper:
+        for run in of_paper:
             for name, measure in COLUMNS.items():
                 known = registry.find(measure.metric)
                 # All numbers but the words are shown x100.
-                scale, data = (1 if known.unit else 100), run.stand_in(entry.task)
-                pareto = overview.FRONT if (name, entry.name) in on_front else ""
-                named, ours = (paper, entry.label, name, known.direction, ""), measure.of(run, entry.name)
-                cells.append(Line(*named, ours, scale, 5, data, entry.name, entry.objective, pareto))
-    epochs = min((entry.epochs for entry in entries if entry.epochs), default=0)
-    return Made(cells, words={"epochs": str(epochs)}, layout=Overview)
+                scale, data = (1 if known.unit else 100), results.stand_in(run.task)
+                pareto = overview.FRONT if (name, run.name) in on_front else ""
+                named, ours = (paper, run.label, name, known.direction, ""), measure.of(results, run.name)
+                cells.append(Line(*named, ours, scale, 5, data, run.name, run.objective, pareto))
+    epochs = min((run.epochs for run in runs if run.epochs), default=0)
+    return Content(cells, words={"epochs": str(epochs)}, layout=Overview)
 
 
-def agreement(run: Run, yardstick: str, truth: str) -> Estimate:
+def agreement(results: Results, yardstick: str, truth: str) -> Estimate:
     """Rank correlation over all objectives that train. A yardstick of which less is better counts downwards."""
-    entries, of = [entry for entry in run.trained if entry.epochs], YARDSTICKS[yardstick]
+    runs, of = [run for run in results.trained if run.epochs], YARDSTICKS[yardstick]
     sign = -1 if registry.find(of.metric).direction == "lower" else 1
-    return rank_correlation(sign * means(run, entries, of), means(run, entries, COLUMNS[truth]))
+    return rank_correlation(sign * means(results, runs, of), means(results, runs, COLUMNS[truth]))
 
 
-def yardsticks(run: Run) -> list[Cell]:
-    data = run.stand_in(run.config.pictures)
+def yardsticks(results: Results) -> list[Cell]:
+    data = results.stand_in(results.config.pictures)
     return [
-        Cell("", row, column, "higher", "", agreement(run, row, column), 1, 3, data)
+        Cell("", row, column, "higher", "", agreement(results, row, column), 1, 3, data)
         for row in YARDSTICKS
         for column in TRUTHS
     ]

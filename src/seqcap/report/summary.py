@@ -78,7 +78,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Results:
+class Summary:
     """A paper's results.
 
     Attributes:
@@ -162,7 +162,7 @@ def _of_version_1(record: Record) -> dict[str, str]:
     return line | {"seeds": line["seeds"].partition("/")[2]}
 
 
-def read_all(folder: Path, papers: Sequence[str]) -> dict[str, Results]:
+def read_all(folder: Path, papers: Sequence[str]) -> dict[str, Summary]:
     """The results in a folder of papers; those papers that have none are left out."""
     there = [paper for paper in papers if (folder / paper / RESULTS / "claims.json").is_file()]
-    return {paper: Results.read(folder / paper) for paper in there}
+    return {paper: Summary.read(folder / paper) for paper in there}
