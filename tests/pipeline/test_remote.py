@@ -4,11 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from moto.server import ThreadedMotoServer
 from pipeline_files import commit, git
 from small_checkout import STAGES, run, small_checkout
-
-pytest.importorskip("dvc_s3", reason="remotes on S3 take dvc-s3")
-moto = pytest.importorskip("moto.server", reason="an S3 without a network takes moto[server]")
 
 
 @pytest.fixture
@@ -26,7 +24,7 @@ def s3(monkeypatch, tmp_path):
         monkeypatch.setenv(f"AWS_{name}", str(nothing))
     import boto3
 
-    server = moto.ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
     address = "http://{}:{}".format(*server.get_host_and_port())
     boto3.client("s3", endpoint_url=address).create_bucket(Bucket="bucket")

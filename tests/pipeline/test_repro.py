@@ -258,7 +258,7 @@ def small_disk(tmp_path):
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder]
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("mounting takes root")
+        pytest.skip("needs root: a disk of four megabytes is mounted and filled up")
     yield folder
     subprocess.run(["umount", folder], check=True)
 
