@@ -8,9 +8,11 @@ import pyarrow as pa
 import pytest
 
 from seqcap.errors import InputError
-from seqcap.metrics import paraphrases
+from seqcap.files.json_file import read_json
+from seqcap.metrics import paraphrases, stems
 from seqcap.metrics.paraphrases import NUMBERED, lexicon_of, numbered
 from seqcap.metrics.quality import FIRST_ID, Coder
+from seqcap.metrics.stems import STEMS, kept_stems
 
 PAIRS = [
     ("a cat", "the cats"),
@@ -96,7 +98,7 @@ def test_a_damaged_file_is_made_anew(tmp_path, capsys):
     whole = path.read_bytes()
     other = tmp_path / "other.arrow"
     for table, problem in (
-        (pa.table([["a", "b"], [[1], [2]]], schema=NUMBERED), "has a phrase in row 2 of 2"),
+        (pa.table([["a", "b"], [3, 4], [[1], [2]]], schema=NUMBERED), "has a phrase in row 2 of 2"),
         (pa.table({"phrase": ["a"]}), "has other columns"),
         (None, "is damaged"),
     ):
@@ -111,6 +113,20 @@ def test_a_damaged_file_is_made_anew(tmp_path, capsys):
         [line] = capsys.readouterr().err.splitlines()
         start = "warning: METEOR's phrases are numbered anew, since those that were kept cannot be read: "
         assert line.startswith(f"{start}{path}: {problem}")
+
+
+def test_stems_are_kept_and_a_damaged_file_is_made_anew(tmp_path, monkeypatch, capsys):
+    assert kept_stems(["added", "riding"], None) == ["ad", "ride"]
+    assert kept_stems(["riding"], tmp_path) == ["ride"]
+    with monkeypatch.context() as patch:
+        patch.setattr(stems, "stems_of", lambda words: [f"stem of {word}" for word in words])
+        assert kept_stems(["added", "riding"], tmp_path) == ["stem of added", "ride"]
+    for content in ("[", '["ride"]', '{"riding": 1}'):
+        (tmp_path / STEMS).write_text(content)
+        assert kept_stems(["riding"], tmp_path) == ["ride"]
+        assert read_json(tmp_path / STEMS) == {"riding": "ride"}
+    # Each warning is told once.
+    assert capsys.readouterr().err == f"warning: {tmp_path / STEMS}: is damaged, and made anew\n"
 
 
 def test_wrong_files_are_named(source, tmp_path):

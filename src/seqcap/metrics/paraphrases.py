@@ -2,8 +2,9 @@
 Unpacking and numbering all phrases takes seconds, so the numbers are kept in a file."""
 
 import os
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,8 @@ import pyarrow.compute as pc
 
 from seqcap.errors import InputError, warn
 from seqcap.files.advice import warn_unkept
-from seqcap.files.schemas import PARAPHRASES
 from seqcap.files.writing import atomic
+from seqcap.metrics.stems import kept_stems
 from seqcap.rewards.kernels import Ints, Keys, Slots, kernel
 from seqcap.rewards.meteor import Lexicon, string_bytes
 from seqcap.rewards.meteor_kernels import (
@@ -29,8 +30,9 @@ from seqcap.rewards.meteor_kernels import (
 from seqcap.rewards.meteor_resources import byte_strings, read_pairs, vocabulary_of
 from seqcap.spice.wordnet import INSTALL, meteor_file
 
-# One row per phrase, with the rows of its paraphrases, in METEOR's order.
-NUMBERED = pa.schema([("phrase", pa.string()), ("right", pa.list_(pa.int32()))])
+# One row per phrase, with its hash (FNV-1a), and the rows of its paraphrases, in METEOR's order.
+NUMBERED = pa.schema([("phrase", pa.string()), ("hash", pa.uint64()), ("right", pa.list_(pa.int32()))])
+Number = TypeVar("Number", np.int32, np.uint64)
 PHRASES = "data/paraphrase-en.gz"
 LONGEST = 7  # words of METEOR's longest phrases
 BITS = np.uint64(26)  # 2^26 bits, 8 MB: a million n-grams set one bit in 60
@@ -40,14 +42,14 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
     """METEOR's lexicon of all captions, hypotheses and references, with all paraphrases that can match: both phrases
     occur in the captions. `words` as for `Lexicon`; caption c is tokens[captions[c] : captions[c + 1]]; the numbered
     phrases are kept in folder `kept`, if any. InputError if METEOR's files are missing or damaged."""
-    lexicon = Lexicon(words, PARAPHRASES.empty_table())
+    lexicon = Lexicon(words, None, partial(kept_stems, kept=kept))
     vocabulary = byte_strings(sorted(vocabulary_of(words)))
     spoken = mark(*cook_captions(tokens, captions, lexicon.words, lexicon.longest), *vocabulary)
     table = _loaded(meteor_file(PHRASES), kept)
     phrases, rights = table["phrase"], table["right"].combine_chunks()
-    found = marked(*string_bytes(phrases), spoken)
-    left = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(_integers(rights.offsets)))
-    right = _integers(rights.flatten())
+    found = marked(_integers(table["hash"].combine_chunks(), np.uint64), spoken)
+    left = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(_integers(rights.offsets, np.int32)))
+    right = _integers(rights.flatten(), np.int32)
     chosen = found[left] & found[right]
     sides = [string_bytes(phrases.take(_rows(side[chosen]))) for side in (left, right)]
     lexicon.words = Words(
@@ -59,9 +61,9 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
 # Arrow's own ways from and to NumPy import pandas, in half a second.
 
 
-def _integers(array: pa.Int32Array) -> Slots:
+def _integers(array: pa.Array, kind: type[Number]) -> npt.NDArray[Number]:
     _, data = array.buffers()
-    return np.frombuffer(data or b"", dtype=np.int32)[array.offset : array.offset + len(array)]
+    return np.frombuffer(data or b"", dtype=kind)[array.offset : array.offset + len(array)]
 
 
 def _rows(numbers: Slots) -> pa.Int32Array:
@@ -99,7 +101,7 @@ def numbered(kept: Path | None) -> pa.Table:
 
 
 def _write_numbered(path: Path, table: pa.Table) -> None:
-    """As Arrow has it in memory, 95 MB: it is mapped, where Parquet's 35 MB take most of a second to unpack."""
+    """As Arrow has it in memory, 117 MB: it is mapped, where Parquet's 35 MB take most of a second to unpack."""
     with atomic(path) as temporary, pa.ipc.new_file(str(temporary), NUMBERED) as file:
         file.write_table(table.combine_chunks())
 
@@ -124,7 +126,8 @@ def _number(source: Path) -> pa.Table:
     if (np.diff(left) < 0).any():
         raise InputError(source, "has a phrase's paraphrases in two places", f"re-{INSTALL}")
     bounds = np.searchsorted(left, np.arange(len(phrases) + 1)).astype(np.int32)
-    return pa.table([phrases, pa.ListArray.from_arrays(bounds, right)], schema=NUMBERED)
+    hashes = hashed(*string_bytes(pa.chunked_array([phrases])))
+    return pa.table([phrases, hashes, pa.ListArray.from_arrays(bounds, right)], schema=NUMBERED)
 
 
 @kernel
@@ -145,13 +148,22 @@ def mark(tokens: Slots, captions: Ints, data: Bytes, starts: Ints) -> Keys:
 
 
 @kernel
-def marked(data: Bytes, starts: Ints, bits: Keys) -> npt.NDArray[np.bool_]:
-    """[phrases] whether each has its bit; phrase p is data[starts[p] : starts[p + 1]]."""
-    found = np.zeros(len(starts) - 1, dtype=np.bool_)
-    for phrase in range(len(starts) - 1):
+def hashed(data: Bytes, starts: Ints) -> Keys:
+    """[phrases] the hash of each; phrase p is data[starts[p] : starts[p + 1]]."""
+    hashes = np.empty(len(starts) - 1, dtype=np.uint64)
+    for phrase in range(len(hashes)):
         mixed = FNV_BASIS
         for byte in data[starts[phrase] : starts[phrase + 1]]:
             mixed = (mixed ^ np.uint64(byte)) * FNV_PRIME
-        bit = mixed >> (np.uint64(64) - BITS)
+        hashes[phrase] = mixed
+    return hashes
+
+
+@kernel
+def marked(hashes: Keys, bits: Keys) -> npt.NDArray[np.bool_]:
+    """[phrases] whether the bit at each hash is set."""
+    found = np.zeros(len(hashes), dtype=np.bool_)
+    for phrase in range(len(hashes)):
+        bit = hashes[phrase] >> (np.uint64(64) - BITS)
         found[phrase] = (bits[bit >> np.uint64(6)] >> (bit & np.uint64(63))) & np.uint64(1)
     return found
