@@ -22,8 +22,16 @@ from seqcap.evaluation.decode import decode_split
 from seqcap.features.captioner_folder import Pixels, read_model
 from seqcap.models import decoding
 from seqcap.models.base import repeat
-from seqcap.models.huggingface import from_folder
-from seqcap.objectives import base, cooperation, discriminated, self_critical, sequence_exploration, straight_through
+from seqcap.models.huggingface import Config, Model, from_folder
+from seqcap.objectives import (
+    base,
+    cooperation,
+    cross_entropy,
+    discriminated,
+    self_critical,
+    sequence_exploration,
+    straight_through,
+)
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
 
@@ -273,6 +281,33 @@ def test_a_vocabulary_of_fifty_thousand(tmp_path):
     step()
     changed = [not torch.equal(old, new) for old, new in zip(before, captioner.parameters(), strict=True)]
     assert sum(changed) > len(changed) / 2
+
+
+@pytest.mark.parametrize("family", ["blip", "vit_gpt2"])
+def test_lora_trains_its_own_matrices_alone(folders, loaded, family):
+    pytest.importorskip("peft", reason="the extra lora is not installed")
+    captioner, _, _ = from_folder(folders[family], lora=2)
+    pixels, captions = pictures(2), torch.tensor([[[5, 6, EOS]], [[7, EOS, PAD]]])
+    # It begins as the folder's captioner.
+    whole = loaded[family][0].teacher_force(pixels, captions[:, 0])
+    torch.testing.assert_close(captioner.teacher_force(pixels, captions[:, 0]), whole)
+    learns = {name for name, parameter in captioner.named_parameters() if parameter.requires_grad}
+    assert learns
+    assert all(".lora_" in name for name in learns)
+    before = {name: tensor.clone() for name, tensor in captioner.state_dict().items()}
+    objective = cross_entropy.Model(cross_entropy.Config(), make_context(None, 3, captioner.vocabulary_size))
+    _, step = learning(captioner, objective, base.Batch(pixels, np.arange(2), captions))
+    step()
+    step()
+    changed = {name for name, tensor in captioner.state_dict().items() if not torch.equal(tensor, before[name])}
+    assert changed == learns
+    # Its weights say how to build it.
+    config = Config(folder=str(folders[family]), lora=2)
+    again = Model(config, captioner.vocabulary_size, (3, SIDE, SIDE))
+    again.load_state_dict(captioner.state_dict())
+    assert torch.equal(
+        again.eval().teacher_force(pixels, captions[:, 0]), captioner.eval().teacher_force(pixels, captions[:, 0])
+    )
 
 
 # --- Words and pixels.
