@@ -58,11 +58,11 @@ def _bleu_order(totals: Floats, order: int) -> Floats:
 
 
 class _Ids(dict[str, int]):
-    """Word -> id; a new word gets the next one."""
+    """Gives a new word the next number; known words, which most are, cost a look-up."""
 
     def __missing__(self, word: str) -> int:
-        self[word] = FIRST_ID + len(self)
-        return self[word]
+        self[word] = number = FIRST_ID + len(self)
+        return number
 
 
 class Coder:
@@ -72,7 +72,7 @@ class Coder:
         self._ids = _Ids()
 
     def encode(self, tokens: Caption) -> list[int]:
-        return list(map(self._ids.__getitem__, tokens))
+        return [self._ids[token] for token in tokens]
 
     def rows(self, captions: Sequence[Caption]) -> Ints:
         """Ids [n, time], padded, without EOS; InputError if there are more words than ids."""

@@ -26,7 +26,11 @@ def self_bleus(sets: Mapping[int, Sequence[Caption]], order: int) -> list[tuple[
         lengths.setdefault(image, Counter())[len(words)] += 1
         for grams in orders:
             for gram, count in grams.items():
-                best = dict(largest.get(gram, []))
+                if gram not in largest:
+                    # As most are.
+                    largest[gram] = [(image, count)]
+                    continue
+                best = dict(largest[gram])
                 best[image] = max(count, best.get(image, 0))
                 largest[gram] = sorted(best.items(), key=lambda item: -item[1])[:2]
     if len(lengths) < 2:
