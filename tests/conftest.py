@@ -78,10 +78,10 @@ def full() -> bool:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of real data beside the checkout; tests that need it are skipped if it is absent."""
+    """The folder of real data beside the checkout."""
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
-        pytest.skip("the real data (../shared) is not on this machine")
+        pytest.skip("needs the real data in ../shared: published captions, sentences and photographs are read")
     return folder
 
 
@@ -103,7 +103,7 @@ def pycocoevalcap_folder() -> Path:
 def java() -> str:
     found = shutil.which("java")
     if found is None:
-        pytest.skip("needs Java, and there is no `java` on the PATH")
+        pytest.skip("needs Java 11 or later on PATH: the official jars are compared with ours")
     return found
 
 
@@ -233,10 +233,9 @@ def command(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Chrome]:
     """Chromium without a window."""
-    pytest.importorskip("selenium", reason="needs selenium, which drives a browser")
     programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
     if None in programs:
-        pytest.skip("needs Chromium: Debian's packages chromium and chromium-driver")
+        pytest.skip("needs chromium and chromedriver on PATH: pages are tried in a browser")
     from selenium.webdriver import Chrome, ChromeOptions
     from selenium.webdriver.chrome.service import Service
 

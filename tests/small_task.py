@@ -251,4 +251,4 @@ def needs_precision(precision: str) -> None:
     try:
         check_precision(precision, torch.device("cpu"))
     except InputError as error:
-        pytest.skip(str(error))
+        pytest.skip(f"needs a processor with instructions for {precision}: {error}")

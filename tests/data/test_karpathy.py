@@ -128,7 +128,6 @@ def test_a_malformed_file_is_one_line_that_names_the_record(root, damage, messag
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.real
 def test_flickr8k(shared):
     images, references = karpathy.read(shared / "data" / "flickr8k", "flickr8k")
     assert Counter(row["split"] for row in images) == {"train": 6000, "val": 1000, "test": 1000}

@@ -16,7 +16,7 @@ from seqcap.files.json_file import write_json
 from seqcap.pipeline.graph import CONFIGURE, GRAPH, LOCK, REPORT, check_unchanged, graph_file, lock_files
 from seqcap.pipeline.params import PARAMS, read_yaml
 from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
-from seqcap.pipeline.schedule import cores, jobs_here, note_seconds, path_seconds, read_seconds
+from seqcap.pipeline.schedule import Queue, cores, jobs_here, note_seconds, read_seconds
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
 from seqcap.tasks import STARTS
@@ -94,22 +94,17 @@ def run_python(folder: Path, *arguments: str) -> int:
 def run_graph(
     graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: int, seconds: Mapping[str, float]
 ) -> None:
-    """Calls `run` with every stage of a graph, up to `jobs` at a time, each when those that it depends on are done. Of
-    those that may start, the one with the longest path of `seconds` ahead of it goes first. If one fails, no other
+    """Calls `run` with every stage of a graph in the order of `Queue`, up to `jobs` at a time. If one fails, no other
     starts, and those that run come to their end."""
-    path = path_seconds(graph, seconds)
-    order = TopologicalSorter(graph)
-    order.prepare()
-    waiting: list[str] = []
+    queue = Queue(graph, seconds)
     running: set[Future[str]] = set()
     with ThreadPoolExecutor(jobs) as pool:
-        while order.is_active():
-            waiting = sorted([*waiting, *order.get_ready()], key=lambda stage: -path[stage])
-            while waiting and len(running) < jobs:
-                running.add(pool.submit(run, waiting.pop(0)))
+        while queue:
+            while len(running) < jobs and (stage := queue.take()) is not None:
+                running.add(pool.submit(run, stage))
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                order.done(future.result())
+                queue.done(future.result())
 
 
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
