@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from moto.server import ThreadedMotoServer
 from pipeline_files import commit, git
 from small_checkout import STAGES, run, small_checkout
 
@@ -22,7 +21,9 @@ def s3(monkeypatch, tmp_path):
     nothing.touch()
     for name in ("CONFIG_FILE", "SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(f"AWS_{name}", str(nothing))
+    # Seconds, which other tests need not wait for.
     import boto3
+    from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
