@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip(
-    "mkdocstrings", reason="needs mkdocstrings, which `make test-extras` installs: the pages of the API are made"
-)
+pytest.importorskip("mkdocstrings", reason="needs mkdocstrings, which `make test-extras` installs: pages are made")
 ROOT = Path(__file__).parents[2]
 
 
