@@ -7,10 +7,11 @@ import json
 import os
 import runpy
 import shutil
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -150,11 +151,24 @@ def uncached(parser: Parser) -> CachedParser:
 
 
 @pytest.fixture(scope="session")
-def phrases() -> Callable[[Path | None], pa.Table]:
-    """METEOR's phrases in numbers, read once: it takes 6 seconds."""
+def paraphrases_read() -> Callable[[Path], Any]:
+    """METEOR's paraphrases, read once: it takes 5 seconds."""
+    from seqcap.rewards.meteor_resources import read_pairs
+
+    return cache(read_pairs)
+
+
+@pytest.fixture(scope="session")
+def phrases(paraphrases_read: Callable[[Path], Any]) -> Callable[[Path | None], pa.Table]:
+    """METEOR's phrases in numbers, found once."""
     from seqcap.metrics.paraphrases import numbered
 
-    table = cache(partial(numbered, None))
+    @cache
+    def table() -> pa.Table:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("seqcap.metrics.paraphrases.read_pairs", paraphrases_read)
+            return numbered(None)
+
     return lambda _: table()
 
 
@@ -247,3 +261,17 @@ def browser() -> Iterator[Chrome]:
     driver = Chrome(options=options, service=Service(programs[1]))
     yield driver
     driver.quit()
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel's content, built from a copy: building writes beside the sources."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--wheel-dir", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(folder)], check=True, cwd=folder)
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
