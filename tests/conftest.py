@@ -11,7 +11,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,11 +151,24 @@ def uncached(parser: Parser) -> CachedParser:
 
 
 @pytest.fixture(scope="session")
-def phrases() -> Callable[[Path | None], pa.Table]:
-    """METEOR's phrases in numbers, read once: it takes 6 seconds."""
+def paraphrases_read() -> Callable[[Path], Any]:
+    """METEOR's paraphrases, read once: it takes 5 seconds."""
+    from seqcap.rewards.meteor_resources import read_pairs
+
+    return cache(read_pairs)
+
+
+@pytest.fixture(scope="session")
+def phrases(paraphrases_read: Callable[[Path], Any]) -> Callable[[Path | None], pa.Table]:
+    """METEOR's phrases in numbers, found once."""
     from seqcap.metrics.paraphrases import numbered
 
-    table = cache(partial(numbered, None))
+    @cache
+    def table() -> pa.Table:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("seqcap.metrics.paraphrases.read_pairs", paraphrases_read)
+            return numbered(None)
+
     return lambda _: table()
 
 

@@ -4,16 +4,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 
 from seqcap.config.report import ReportedRun
-from seqcap.files import parquet
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
 from seqcap.report.inputs import HUMAN
-from seqcap.world.graph import sample
-from seqcap.world.scenes import SCENES, scene_row
 
 ROOT = Path(__file__).parents[1]
 
@@ -73,12 +69,6 @@ class AcrossRun(PaperRun):
         for item, more in enumerate(rng_of(0, HUMAN).normal(0, 0.01, self.images)):
             table.add(HUMAN, 0, item, "sample", 0, "precision_true", 0.9 + float(more))
         return table.rows
-
-    def write_images(self) -> None:
-        super().write_images()
-        scenes = [sample(np.random.default_rng(item)) for item in range(self.images)]
-        rows = [scene_row(item, "test", None, scene) for item, scene in enumerate(scenes)]
-        parquet.write_rows("artifacts/image/data/scenes.parquet", rows, SCENES)
 
     def curves(self, name: str) -> Rows:
         keys = {"variant": name, "images": 0, "quantity": "val_cider"}

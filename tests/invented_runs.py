@@ -29,6 +29,8 @@ from seqcap.files.writing import copy_file
 from seqcap.metrics.registry import DIVERSITY
 from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, SINGLE
 from seqcap.report.inputs import Results, Scores
+from seqcap.world.graph import sample
+from seqcap.world.scenes import SCENES, scene_row
 
 Rows = list[dict[str, Any]]
 
@@ -168,6 +170,10 @@ class PaperRun:
                 add_member(tar, name, buffer.getvalue())
         parquet.write_rows(data / "images.parquet", images, schemas.IMAGES)
         parquet.write_rows(data / "references.parquet", references, schemas.REFERENCES)
+        if self.dataset == "scenes":
+            scenes = [sample(np.random.default_rng(item)) for item in range(self.images)]
+            rows = [scene_row(item, "test", None, scene) for item, scene in enumerate(scenes)]
+            parquet.write_rows(data / "scenes.parquet", rows, SCENES)
 
 
 def add_member(tar: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mkdocstrings", reason="mkdocs is not installed; `make test-extras` runs this where it is")
+pytest.importorskip("mkdocstrings", reason="needs mkdocstrings, which `make test-extras` installs: the pages of the API are made")
 ROOT = Path(__file__).parents[2]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("trl", reason="TRL is not installed; `make test-extras` runs this in an environment that has it")
+pytest.importorskip("trl", reason="needs TRL, which `make test-extras` installs: its trainer calls our reward")
 EXAMPLE = Path(__file__).parents[2] / "examples/trl_grpo.py"
 
 

@@ -36,7 +36,7 @@ def copy(programs, tmp_path_factory):
     add_made_up_paper(folder)
     watched = tmp_path_factory.mktemp("watched")
     process = start(folder, "dvc", "repro", watch=watched, programs=programs)
-    output, _ = process.communicate(timeout=900)
+    output, _ = process.communicate(timeout=3600)
     assert process.returncode == 0, output
     (folder / "watched").symlink_to(watched)
     return folder
@@ -122,7 +122,7 @@ def test_one_paper_runs_alone(copy, programs, tmp_path):
     before = recorded(alone)
     parameter("papers/made_up/runs.yaml", "runs.made_up_sll.label", "Newer")(alone)
     process = start(alone, "seqcap", "repro", "--papers", "made_up", programs=programs)
-    output, _ = process.communicate(timeout=600)
+    output, _ = process.communicate(timeout=3600)
     assert process.returncode == 0, output
     assert "Running stage 'features-image'" in output
     assert not [kind for kind in ("encoder", "pretrain", "retriever") if f"Running stage '{kind}-" in output]

@@ -270,8 +270,12 @@ def test_the_first_page_has_six_claims_of_a_paper_and_says_what_became_of_the_ma
     said["claims"] = [*(first | {"id": name, "records": [recorded("a", claim=name)]} for name in names), first]
     said["finding"]["shown"] = ["C8"]
     json_file.write_json(path, said)
+    captions = [{"label": "A", "text": "a red dog", "false": ["red dog"]}, {"label": "B", "text": "a", "false": []}]
+    json_file.write_json("reports/b/results/example.json", {"item": 7, "captions": captions})
     write_report_config("a", "b", Photos="reports/photos")
     page = written()
+    assert "![A generated scene, test image 7](b/results/example.png)\n" in page
+    assert "| A | a red dog | **red dog** |\n| B | a | nothing |\n\nBy runs of [B](b/report.md)." in page
     claims = page.partition("## Claims")[2]
     assert re.findall(r"(?m)^\| \[(C\d)\]\(a/", claims) == ["C8", "C1", "C2", "C3", "C4", "C5"]
     assert "\n2 more on [its page](a/report.md#claims).\n" in claims

@@ -17,6 +17,7 @@ from seqcap.report.summary import RESULTS, Claim, Line, Summary
 from seqcap.report.verdicts import DECIDED, FEW_SEEDS, HOLDS, NOT_RUN, UNDECIDABLE, UNSURE, UNTESTABLE
 
 MOST = 6  # claims of a paper on this page
+EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
 # Columns that results of older code lack.
 _WANTED = (LITERAL, PRECISION, RECALL)
 
@@ -167,9 +168,12 @@ def first_page(report: Reported) -> str:
 
 
 def _example(report: Reported) -> dict[str, Any]:
-    """A scene with captions of it, where the table across papers has one."""
-    path = report.folder / ACROSS / RESULTS / "example.json"
-    return {"example": json_file.read_json(path) if path.is_file() else None}
+    """A scene with captions of it: that of the table across papers or, without one, of the first paper that has one."""
+    for paper in sorted(report.papers, key=lambda name: name != ACROSS):
+        path = report.folder / paper / RESULTS / EXAMPLE
+        if path.is_file():
+            return {"example": {"paper": paper, **json_file.read_json(path)}}
+    return {"example": None}
 
 
 def _across(report: Reported) -> dict[str, Any]:

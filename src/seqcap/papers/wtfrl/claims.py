@@ -1,18 +1,26 @@
 """How much of WTF-RL's gain in recall a judge confirms, what alpha weighs, and how long runs were trained."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, measure, runs_of_table
+from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, WTF_RL, measure, runs_of_table
+from seqcap.report import example
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
 
 _TEST_IMAGES = 5000  # of COCO
+_SHOWN = (TF, WTF, WTF_RL, "rl", "scst_grammar")
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     return [*filter(None, (_confirmed(results), _weighed(results), _steps(results), _among(results)))]
+
+
+def shown(results: Results) -> dict[str, Any] | None:
+    """A scene with captions of it, for the first page where the table across papers has none."""
+    return example.choose(results, _SHOWN)
 
 
 def _confirmed(results: Results) -> str:
