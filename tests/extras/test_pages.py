@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mkdocstrings", reason="needs mkdocstrings, which `make test-extras` installs: the pages of the API are made")
+pytest.importorskip("mkdocstrings", reason="needs mkdocstrings, which `make test-extras` installs")
 ROOT = Path(__file__).parents[2]
 
 
