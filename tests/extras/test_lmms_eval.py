@@ -13,7 +13,7 @@ from seqcap import coco
 
 SPEC = importlib.util.find_spec("lmms_eval")
 pytestmark = [
-    pytest.mark.skipif(SPEC is None, reason="lmms-eval is not installed; `make test-extras` runs this where it is"),
+    pytest.mark.skipif(SPEC is None, reason="needs lmms-eval, which `make test-extras` installs: its scores are ours"),
     pytest.mark.skipif(shutil.which("java") is None, reason="pycocoevalcap's tokenizer and METEOR need Java"),
 ]
 CAPTIONS = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mkdocstrings", reason="needs mkdocstrings, which `make test-extras` installs")
+pytest.importorskip("mkdocstrings", reason="needs mkdocstrings, which `make test-extras` installs: pages are made")
 ROOT = Path(__file__).parents[2]
 
 
