@@ -71,7 +71,7 @@ def objectives() -> list[str]:
 
 def objective_page(name: str) -> str:
     title = name.replace("_", " ").capitalize()
-    parts = [f"# {title}", f"::: seqcap.objectives.{name}"]
+    parts = [f"# {title}", f"::: seqcap.objectives.{name}\n    options:\n      show_root_heading: false"]
     parts.append("## Settings\n\n" + settings_table(name))
     parts.append("## What it costs, and a curve\n\n" + "\n\n".join(measured(name)))
     return "\n\n".join(parts)

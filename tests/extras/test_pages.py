@@ -1,5 +1,6 @@
 """`make docs`: a page per objective, reward and metric, without a warning."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,8 @@ def test_every_objective_has_a_page_with_its_settings(site):
     assert set(pages) <= names
     exploration = pages["sequence_exploration"]
     assert "(eq. 8)" in exploration  # its docstring
+    equation = re.search(r"<code>(.*?)</code>", exploration[exploration.index("The loss is the mean") :], re.DOTALL)
+    assert "log p(y_j) - (1 - alpha) (2/s) sum_k" in equation[1]
     assert "weight of quality; 1 - alpha weighs exploration" in exploration  # a setting
     assert "<polyline" in exploration  # a curve
     assert "minutes on one core" in exploration
