@@ -145,6 +145,15 @@ def test_a_finding_says_how_sure_it_is(sle):
     assert found[2].endswith(" Both say the same.")
 
 
+def test_of_several_comparisons_the_one_that_cannot_be_tested_says_why(sle):
+    first = claims.Claim("C0", "A beats all", "Div1", "sample", "set", "sll_sle", "sll", +1)
+    second = replace(first, right="sll_me", untestable="B does not reach the point")
+    results = sle.read()
+    *_, found = findings(results, claims.run_claims([first, second], results)).strip().splitlines()
+    assert "cannot be tested (against SLL-ME)" in found
+    assert found.endswith(" training seeds. B does not reach the point.")
+
+
 def test_photographs_are_compared_with_the_literature(sle):
     sle.dataset, sle.missing, sle.names = "flickr8k", {"SPICE"}, ["xe", "sll"]
     text = texts.text("literature", literature=section._literature(sle.read()))
