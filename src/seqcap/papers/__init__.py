@@ -10,7 +10,7 @@
   with its comparisons, the primary one first, and why it is that one. Where a paper needs code, `claims.py`:
   `claims(results)`; `stand_ins(results)`, pairs of a thing in the paper and its stand-in here, apart from the data;
   `remarks(results, judged)`, paragraphs after the findings, from these results' numbers and texts of claims.yaml;
-  `shown(results)`, a scene with captions for the first page (`seqcap.report.example`).
+  `scene(results)`, a scene with captions for the first page (`seqcap.report.example`).
 - `rows.py`, where rows depend on the run: `rows(results)`. `methods.yaml`: what code must know of runs, as colours.
 - `rating.py`, where people judged captions: `questions(results, similar)`, the questions of `seqcap.rating`.
 """

@@ -44,9 +44,9 @@ def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ())
     Summary(said=said, metrics=metrics, curves=_curves(results), provenance=origin).write(folder)
     caption_files.write(results, _in_tables(results, rows), folder / RESULTS / caption_files.FOLDER)
     claims = results.paper.find("claims")
-    shown = claims.shown(results) if hasattr(claims, "shown") else None
-    if shown is not None:
-        example.write(shown, folder / RESULTS)
+    scene = claims.scene(results) if hasattr(claims, "scene") else None
+    if scene is not None:
+        example.write(scene, folder / RESULTS)
 
 
 def _in_tables(results: Results, rows: Mapping[str, Rows]) -> list[tuple[str, str]]:

@@ -7,6 +7,6 @@ from seqcap.report import example
 from seqcap.report.inputs import Results
 
 
-def shown(results: Results) -> dict[str, Any] | None:
+def scene(results: Results) -> dict[str, Any] | None:
     """A scene with captions of it, for the first page; None where nothing tells what is true."""
     return example.choose(results, FILE.shown)

@@ -18,7 +18,7 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     return [*filter(None, (_confirmed(results), _weighed(results), _steps(results), _among(results)))]
 
 
-def shown(results: Results) -> dict[str, Any] | None:
+def scene(results: Results) -> dict[str, Any] | None:
     """A scene with captions of it, for the first page where the table across papers has none."""
     return example.choose(results, _SHOWN)
 
