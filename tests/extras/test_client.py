@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-READS = "mypy reads the package anew, which takes half a minute; `make test-extras` does it"
+READS = "needs the environment of `make test-extras`: mypy reads the package anew there, half a minute"
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("trl") is None, reason=READS)
 CLIENT = Path(__file__).parents[1] / "typed_client.py"
 

@@ -14,7 +14,9 @@ from seqcap import coco
 SPEC = importlib.util.find_spec("lmms_eval")
 pytestmark = [
     pytest.mark.skipif(SPEC is None, reason="needs lmms-eval, which `make test-extras` installs: its scores are ours"),
-    pytest.mark.skipif(shutil.which("java") is None, reason="pycocoevalcap's tokenizer and METEOR need Java"),
+    pytest.mark.skipif(
+        shutil.which("java") is None, reason="needs Java on PATH: pycocoevalcap's jars score beside ours"
+    ),
 ]
 CAPTIONS = [
     ("A man rides a horse on a beach.", ["A man riding a horse along the beach.", "A man on a horse, near the sea."]),

@@ -285,7 +285,6 @@ def test_a_vocabulary_of_fifty_thousand(tmp_path):
 
 @pytest.mark.parametrize("family", ["blip", "vit_gpt2"])
 def test_lora_trains_its_own_matrices_alone(folders, loaded, family):
-    pytest.importorskip("peft", reason="the extra lora is not installed")
     captioner, _, _ = from_folder(folders[family], lora=2)
     pixels, captions = pictures(2), torch.tensor([[[5, 6, EOS]], [[7, EOS, PAD]]])
     # It begins as the folder's captioner.

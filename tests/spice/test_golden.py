@@ -98,7 +98,7 @@ def by_spice(folder: Path, pairs: list[tuple[Iterable[tuple[str, ...]], Iterable
 def test_spices_own_scorer_agrees_on_our_tuples(scored, pycocoevalcap_folder, full):
     """In the references' own order SPICE merges a little less (see `in_chains`): its score depends on that order."""
     if not full:
-        pytest.skip("needs SEQCAP_FULL=1: SPICE's own scorer takes long")
+        pytest.skip("needs SEQCAP_FULL=1, as `make campaigns` sets it: SPICE's own scorer takes minutes")
     if shutil.which("java") is None or not (pycocoevalcap_folder / "spice" / "lib").is_dir():
         pytest.skip(
             "needs Java 11 or later on PATH and pycocoevalcap's SPICE libraries: its scorer is compared with ours"
