@@ -1,6 +1,8 @@
 # make quick   runs a few small runs of every paper, up to reports/quick/report.md
 # make repro   runs the whole pipeline, up to reports/report.md
 # make test    runs all tests
+# make test-extras  runs the tests of what works with TRL and lmms-eval, and of the pages of `make docs`
+# make docs    builds a page per objective, reward and metric in site/
 # make campaigns  runs all tests with more examples, and the campaigns of docs/development.md: hours
 # make lint    runs ruff, import-linter and mypy, and checks the graph
 # make bench   measures speed, see benchmarks/results
@@ -9,13 +11,14 @@
 PYTHON ?= python3
 SIDE_BY_SIDE := $(if $(JOBS),--jobs $(JOBS))
 BIN := .venv/bin
+EXTRAS := .venv-extras
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export OMP_NUM_THREADS := 1
 export DVC_NO_ANALYTICS := 1
 # Every stage is a process of its own, and would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: quick repro test campaigns lint bench flickr8k multi30k
+.PHONY: quick repro test test-extras docs campaigns lint bench flickr8k multi30k
 
 quick: $(BIN)/.installed
 	seqcap repro $(SIDE_BY_SIDE) --experiment experiments/quick.yaml --publish reports/quick
@@ -27,6 +30,12 @@ repro: $(BIN)/.installed
 
 test: $(BIN)/.installed
 	pytest
+
+test-extras: $(EXTRAS)/.installed
+	$(EXTRAS)/bin/python -m pytest -n 0 tests/extras
+
+docs: $(EXTRAS)/.installed
+	$(EXTRAS)/bin/python -m mkdocs build
 
 campaigns: $(BIN)/.installed
 	SEQCAP_FULL=1 pytest
@@ -45,6 +54,7 @@ lint: $(BIN)/.installed
 bench: $(BIN)/.installed
 	python benchmarks/rewards.py
 	python benchmarks/training.py
+	python benchmarks/cores.py --papers psst wtfrl
 
 # Runs the graph on Flickr8k in a clone under runs/, and copies its reports to reports/flickr8k. FLICKR8K: its folder.
 FLICKR8K ?= ../shared/data/flickr8k
@@ -60,4 +70,13 @@ $(BIN)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+# A second environment, which also sees all that .venv has. Nothing in it has a part in any result.
+$(EXTRAS)/.installed: requirements-extras.txt $(BIN)/.installed
+	rm -rf $(EXTRAS)
+	$(BIN)/python -m venv --without-pip $(EXTRAS)
+	echo "import site; site.addsitedir('$$(echo $(CURDIR)/.venv/lib/python*/site-packages)')" > $(EXTRAS)/main.pth
+	mv $(EXTRAS)/main.pth $(EXTRAS)/lib/python*/site-packages/
+	$(EXTRAS)/bin/python -m pip install --quiet --no-deps --requirement requirements-extras.txt
 	touch $@

@@ -6,10 +6,10 @@ from seqcap import papers
 from seqcap.config.report import PaperConfig
 from seqcap.errors import one_line_errors
 from seqcap.report.figures import write_figures
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"figures-{sys.argv[1]}"):
         config = PaperConfig.read("figures", sys.argv[1])
-        write_figures(Run.read(config, papers.load(config.paper)))
+        write_figures(Results.read(config, papers.load(config.paper)))

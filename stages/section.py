@@ -5,11 +5,11 @@ import sys
 from seqcap import papers
 from seqcap.config.report import SectionConfig
 from seqcap.errors import one_line_errors
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.section import write_section
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"section-{sys.argv[1]}"):
         config = SectionConfig.read("section", sys.argv[1])
-        write_section(Run.read(config, papers.load(config.paper)), config.comparisons)
+        write_section(Results.read(config, papers.load(config.paper)), config.comparisons)

@@ -7,10 +7,11 @@ import json
 import os
 import runpy
 import shutil
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,10 +78,10 @@ def full() -> bool:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of real data beside the checkout; tests that need it are skipped if it is absent."""
+    """The folder of real data beside the checkout."""
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
-        pytest.skip("the real data (../shared) is not on this machine")
+        pytest.skip("needs the real data in ../shared: published captions, sentences and photographs are read")
     return folder
 
 
@@ -102,7 +103,7 @@ def pycocoevalcap_folder() -> Path:
 def java() -> str:
     found = shutil.which("java")
     if found is None:
-        pytest.skip("needs Java, and there is no `java` on the PATH")
+        pytest.skip("needs Java 11 or later on PATH: the official jars are compared with ours")
     return found
 
 
@@ -150,11 +151,24 @@ def uncached(parser: Parser) -> CachedParser:
 
 
 @pytest.fixture(scope="session")
-def phrases() -> Callable[[Path | None], pa.Table]:
-    """METEOR's phrases in numbers, read once: it takes 6 seconds."""
+def paraphrases_read() -> Callable[[Path], Any]:
+    """METEOR's paraphrases, read once: it takes 5 seconds."""
+    from seqcap.rewards.meteor_resources import read_pairs
+
+    return cache(read_pairs)
+
+
+@pytest.fixture(scope="session")
+def phrases(paraphrases_read: Callable[[Path], Any]) -> Callable[[Path | None], pa.Table]:
+    """METEOR's phrases in numbers, found once."""
     from seqcap.metrics.paraphrases import numbered
 
-    table = cache(partial(numbered, None))
+    @cache
+    def table() -> pa.Table:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("seqcap.metrics.paraphrases.read_pairs", paraphrases_read)
+            return numbered(None)
+
     return lambda _: table()
 
 
@@ -232,10 +246,9 @@ def command(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Chrome]:
     """Chromium without a window."""
-    pytest.importorskip("selenium", reason="needs selenium, which drives a browser")
     programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
     if None in programs:
-        pytest.skip("needs Chromium: Debian's packages chromium and chromium-driver")
+        pytest.skip("needs chromium and chromedriver on PATH: pages are tried in a browser")
     from selenium.webdriver import Chrome, ChromeOptions
     from selenium.webdriver.chrome.service import Service
 
@@ -248,3 +261,17 @@ def browser() -> Iterator[Chrome]:
     driver = Chrome(options=options, service=Service(programs[1]))
     yield driver
     driver.quit()
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel's content, built from a copy: building writes beside the sources."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--wheel-dir", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(folder)], check=True, cwd=folder)
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"

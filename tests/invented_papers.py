@@ -14,7 +14,7 @@ from invented_wtfrl import WtfrlRun
 from matplotlib.figure import Figure
 
 from seqcap.report.claims import run_claims
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.section import all_claims
 from seqcap.report.tables import COLUMNS, make_table
 from seqcap.report.verdicts import Judgement, Outcome
@@ -23,31 +23,31 @@ KINDS = {"psst": PsstRun, "sle": SleRun, "smoothing": SmoothingRun, "spider": Sp
 
 
 @cache
-def whole(paper: str) -> Run:
+def whole(paper: str) -> Results:
     """A paper's invented run as it is, in memory."""
     return KINDS[paper]().read()
 
 
-def lines(run: Run, name: str) -> pd.DataFrame:
+def lines(results: Results, name: str) -> pd.DataFrame:
     """A table's lines in its CSV file."""
-    return pd.DataFrame([cell.record() for cell in make_table(run, name).cells], columns=COLUMNS)
+    return pd.DataFrame([cell.record() for cell in make_table(results, name).cells], columns=COLUMNS)
 
 
-def numbers(run: Run, name: str) -> pd.Series[float]:
+def numbers(results: Results, name: str) -> pd.Series[float]:
     """A table's numbers of ours, by row and column."""
-    made = lines(run, name)
+    made = lines(results, name)
     return made[made["ours"] != ""].set_index(["row", "column"])["ours"].astype(float)
 
 
-def judgements(run: Run) -> dict[str, Judgement]:
+def judgements(results: Results) -> dict[str, Judgement]:
     """The verdicts on a run's claims."""
-    return {of.claim.id: of.judged for of in run_claims(all_claims(run), run)}
+    return {of.claim.id: of.judged for of in run_claims(all_claims(results), results)}
 
 
-def outcomes(run: Run) -> dict[tuple[str, str, str, str, str], Outcome]:
+def outcomes(results: Results) -> dict[tuple[str, str, str, str, str], Outcome]:
     """The outcomes of a run's comparisons, by claim, metric, decoder, left and right."""
     found = {}
-    for judged in judgements(run).values():
+    for judged in judgements(results).values():
         for outcome in judged.outcomes:
             of = outcome.evidence
             found[of.claim, of.metric, of.decoder, of.left, of.right] = outcome

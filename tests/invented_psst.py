@@ -8,7 +8,7 @@ from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 
 from seqcap.config.report import ReportedEvaluation, ReportedRun, ReportedTask
 from seqcap.files import parquet, schemas
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 
 WEIGHTS = (1.0, 2.0, 4.0)
 ST_FAMILY = {
@@ -212,7 +212,7 @@ class PsstRun(PaperRun):
                 if self.dataset == "scenes" or metric in ("fixed_choice", "xe_log_prob"):
                     table.add("human", 0, item, "sample", 0, metric, value + other)
 
-    def read(self) -> Run:
+    def read(self) -> Results:
         """In memory; the second domain's people are left out, as reading the files does it."""
         rows = self.scores("psst_image")
         if self.second:
@@ -230,7 +230,7 @@ class PsstRun(PaperRun):
                 rows += [keys | {"quantity": quantity, "value": float(value)} for quantity, value in quantities.items()]
         return rows
 
-    def write(self) -> Run:
+    def write(self) -> Results:
         made = {name: self.language(name) for name in self.evaluations()}
         for name, evaluation in self.evaluations().items():
             parquet.write_rows(evaluation.retrieval[0], self.retrieval(name), schemas.SCORES)

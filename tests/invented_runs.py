@@ -28,7 +28,9 @@ from seqcap.files import parquet, schemas
 from seqcap.files.writing import copy_file
 from seqcap.metrics.registry import DIVERSITY
 from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, SINGLE
-from seqcap.report.inputs import Run, Scores
+from seqcap.report.inputs import Results, Scores
+from seqcap.world.graph import sample
+from seqcap.world.scenes import SCENES, scene_row
 
 Rows = list[dict[str, Any]]
 
@@ -105,18 +107,18 @@ class PaperRun:
             comparisons=(),
         )
 
-    def read(self) -> Run:
+    def read(self) -> Results:
         """A run in memory. Its captions and pictures are files, which `write` makes."""
         return self.of_rows([row for name in self.evaluations() for row in self.scores(name)])
 
-    def of_rows(self, rows: Rows) -> Run:
-        run = Run(self.config(), papers.load(self.paper), scores_of(rows))
+    def of_rows(self, rows: Rows) -> Results:
+        run = Results(self.config(), papers.load(self.paper), scores_of(rows))
         curves = [row for entry in run.trained for row in self.curves(entry.name)]
         # In place of the files that it would read.
         vars(run)["curves"] = pd.DataFrame(curves)
         return run
 
-    def write(self) -> Run:
+    def write(self) -> Results:
         """Writes configs/ and artifacts/ below the current directory, and reads them as the stages do."""
         config = self.config()
         write_config(config_path("section", self.paper), config)
@@ -129,7 +131,7 @@ class PaperRun:
         for entry in self.entries():
             parquet.write_rows(entry.decoded, self.decoded(entry), schemas.DECODED)
             parquet.write_rows(f"{entry.weights}/curves.parquet", self.curves(entry.name), schemas.CURVES)
-        return Run.read(config, papers.load(self.paper))
+        return Results.read(config, papers.load(self.paper))
 
     def is_peaked(self, name: str) -> bool:
         """Whether a run's captions repeat each other."""
@@ -168,6 +170,10 @@ class PaperRun:
                 add_member(tar, name, buffer.getvalue())
         parquet.write_rows(data / "images.parquet", images, schemas.IMAGES)
         parquet.write_rows(data / "references.parquet", references, schemas.REFERENCES)
+        if self.dataset == "scenes":
+            scenes = [sample(np.random.default_rng(item)) for item in range(self.images)]
+            rows = [scene_row(item, "test", None, scene) for item, scene in enumerate(scenes)]
+            parquet.write_rows(data / "scenes.parquet", rows, SCENES)
 
 
 def add_member(tar: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -437,7 +443,7 @@ class SpiderRun(PaperRun):
             reward=None if name == "mle" else self.reward_of(name),
         )
 
-    def write(self) -> Run:
+    def write(self) -> Results:
         self.write_variance(self.variance())
         return super().write()
 
@@ -464,6 +470,7 @@ class SpiderRun(PaperRun):
                         if scenes:
                             levels["all_true"] = rng.random() < only_true
                             levels |= {"precision_true": only_true + 0.2 + noise, "recall_true": 0.4 + noise}
+                            levels["f1_true"] = only_true + noise
                         for metric, value in levels.items():
                             table.add(name, seed, image, decoder, 0, metric, value)
                     keys = {"variant": name, "seed": seed, "decoder": decoder}

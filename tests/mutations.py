@@ -37,6 +37,7 @@ TABLE = ROOT / "tests" / "mutations.md"
 TIMEOUT = 240  # seconds for one mutation's tests
 FEWEST = 500
 GONE = "gone: its text is no longer in the code"
+UNTRIED = "not tried yet"
 COPIED = (".dvc", "src", "tests", "stages")
 PRELOADED = ("torch", "torch._dynamo", "numba", "pandas", "pyarrow.parquet", "hypothesis.strategies", "spacy")
 LEFT_OUT = shutil.ignore_patterns(".hypothesis", ".pytest_cache", "cache", "tmp")
@@ -197,15 +198,16 @@ def read_table(text: str) -> dict[tuple[str, str], str]:
 
 def table(mutations: list[Mutation], noticed: dict[tuple[str, str], str]) -> str:
     """tests/mutations.md."""
-    said = [noticed.get((mutation.file, mutation.breaks), "-") for mutation in mutations]
-    gone, survivors = said.count(GONE), said.count("-")
+    said = [noticed.get((mutation.file, mutation.breaks), UNTRIED) for mutation in mutations]
+    gone, survivors, untried = said.count(GONE), said.count("-"), said.count(UNTRIED)
     equivalent = sum(words.startswith("equivalent") for words in said)
-    killed = len(said) - gone - equivalent - survivors
+    killed = len(said) - gone - equivalent - survivors - untried
     lines = [
         "# Mutations and the tests that notice them",
         "",
         "`python tests/mutations.py` writes this file. "
-        f"{len(said)} mutations: {killed} noticed, {equivalent} equivalent, {survivors} not noticed, {gone} gone.",
+        f"{len(said)} mutations: {killed} noticed, {equivalent} equivalent, {survivors} not noticed, {gone} gone, "
+        f"{untried} not tried yet.",
     ]
     last = ""
     for mutation, words in zip(mutations, said, strict=True):
@@ -227,7 +229,7 @@ def main() -> int:
     live = [mutation for mutation in read_mutations() if mutation not in gone]
     mutations = [m for m in live if options.only in f"{m.file} {m.breaks}"]
     if options.unnoticed:
-        mutations = [m for m in mutations if noticed.get((m.file, m.breaks), "-") == "-"]
+        mutations = [m for m in mutations if noticed.get((m.file, m.breaks), UNTRIED) in ("-", UNTRIED)]
     began, tried = time.monotonic(), []
     for mutation, outcome in campaign(mutations, options.jobs):
         tried.append((mutation, outcome))

@@ -1,5 +1,6 @@
 """A task small enough to train on in a second: features that say which caption is right."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import torch
 from PIL import Image
 from ruamel.yaml import YAML
+from small_captioner import write_huggingface
 
 from seqcap import models
 from seqcap.config.data import Corpus
@@ -20,6 +22,7 @@ from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
+from seqcap.features.captioner_folder import read_vocabulary
 from seqcap.features.encoders import with_weights
 from seqcap.files import json_file, parquet, schemas, tensors
 from seqcap.models.base import Captioner
@@ -147,14 +150,33 @@ def write_embeddings(folder: Path, task: str = "image") -> Path:
     return path
 
 
-def write_listener(folder: Path) -> Path:
-    """Writes starts/retriever/small/seed1.safetensors under `folder`, a dual encoder of the images, not trained; and
-    as similar images of each those that follow it."""
+def write_pretrained_task(folder: Path, captioner: str) -> None:
+    """Writes artifacts/photo under `folder`: the images of `write_task` as pictures, with the tokens of a tiny BLIP in
+    the folder `captioner`, whose path is relative as in a checkout."""
+    pieces = ["a", "the", "is", "re", "##d", *WORDS]
+    write_huggingface(folder / captioner, "blip", [piece for piece in pieces if piece != "red"])
+    data = folder / "artifacts/photo"
+    shutil.copytree(folder / "artifacts/image", data)
+    (data / "data/vocabulary.json").unlink()
+    read_vocabulary(folder / captioner).write(data / "data/vocabulary.json")
+    pictures = folder / "pictures"
+    pictures.mkdir()
+    rng = np.random.default_rng(0)
+    for image in range(sum(LAYOUT.values())):
+        colours = np.full((20, 24, 3), 20 * (image // 3 % 3), np.uint8)
+        colours[:, :, image % 3] += 200
+        Image.fromarray(colours + rng.integers(0, 10, colours.shape, dtype=np.uint8)).save(pictures / f"{image}.png")
+    json_file.write_json(data / "data/pretrained.json", {"folder": captioner, "images": "pictures"})
+
+
+def write_listener(folder: Path, task: str = "image") -> Path:
+    """Writes starts/retriever/small/seed1.safetensors (of another task, starts/retriever/<task>) under `folder`, a dual
+    encoder of the images, not trained; and as similar images of each those that follow it."""
     torch.manual_seed(0)
-    vocabulary = Vocabulary.read(folder / "artifacts/image/data/vocabulary.json")
+    vocabulary = Vocabulary.read(folder / f"artifacts/{task}/data/vocabulary.json")
     listener = Model(Config(embedding=8, hidden=8), len(vocabulary), (CHANNELS,))
     listener.vocabulary = digest(vocabulary)
-    path = folder / "starts/retriever/small"
+    path = folder / "starts/retriever" / ("small" if task == "image" else task)
     tensors.save_weights(path / "seed1.safetensors", listener.state_dict(), listener.metadata())
     train = LAYOUT["train"]
     mined = [
@@ -251,4 +273,4 @@ def needs_precision(precision: str) -> None:
     try:
         check_precision(precision, torch.device("cpu"))
     except InputError as error:
-        pytest.skip(str(error))
+        pytest.skip(f"needs a processor with instructions for {precision}: {error}")

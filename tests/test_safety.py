@@ -105,7 +105,7 @@ def graph_of(folder, targets):
     return {"report": {*sections(papers_of(folder)), "probe-image"}}
 
 
-def run_no_graph(folder, jobs, stages):
+def run_no_graph(folder, jobs, stages, cluster=None):
     """In the place of `repro`: leaves what the graph would, of the papers that are wanted."""
     json_file.write_json(folder / "configs/report.json", {"papers": papers_of(folder)})
     wanted = [paper for paper in papers_of(folder) if sections([paper])[0] in stages]
@@ -391,7 +391,7 @@ def test_work_in_an_earlier_publication_is_not_published_over(checkout, name):
 def test_one_paper_is_published_after_the_other(checkout, monkeypatch):
     """The second joins the first, which another machine may have run: this one's clone knows nothing of it."""
     ran = []
-    monkeypatch.setattr(experiment, "repro", lambda *call: ran.append(call[2]) or run_no_graph(*call))
+    monkeypatch.setattr(experiment, "repro", lambda *call, **_: ran.append(call[2]) or run_no_graph(*call))
     run_experiment(papers=["sle"])
     assert read(TARGET) == NEW_WITHOUT_SPIDER
     shutil.rmtree(CLONE)
@@ -426,7 +426,7 @@ def test_neither_the_checkout_nor_the_clone_is_published_over(checkout, target):
 
 
 def test_what_appears_while_the_graph_runs_is_not_published_over(checkout, monkeypatch):
-    monkeypatch.setattr(experiment, "repro", lambda *_: write(TARGET, {"thesis.tex": "years of work"}))
+    monkeypatch.setattr(experiment, "repro", lambda *_, **__: write(TARGET, {"thesis.tex": "years of work"}))
     error = error_of(run_experiment)
     assert read(TARGET) == {"thesis.tex": "years of work"}
     assert isinstance(error, InputError)
@@ -466,7 +466,7 @@ def test_a_failed_copy_leaves_the_earlier_publication(checkout, monkeypatch):
 
 
 def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
-    def fail(folder, jobs, papers):
+    def fail(*_, **__):
         raise InputError("dvc.yaml", "a stage failed", "try again")
 
     run_experiment()
@@ -492,7 +492,7 @@ def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
         assert isinstance(error_of(run_experiment), InputError)
         assert read(TARGET) in (OLD, NEW)
         assert list(TARGET.parent.iterdir()) == [TARGET]
-        monkeypatch.setattr(experiment, "repro", lambda folder, jobs, papers: None)
+        monkeypatch.setattr(experiment, "repro", lambda *_, **__: None)
     assert states == {"missing", "old\n", "sle\nspider\n"}
     assert read(TARGET) == NEW
 

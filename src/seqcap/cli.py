@@ -47,7 +47,13 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def repro(
-    jobs: int | None, papers: list[str], dry: bool, experiment: Path | None, publish: Path | None, **options: Any
+    jobs: int | None,
+    papers: list[str],
+    dry: bool,
+    cluster: str | None,
+    experiment: Path | None,
+    publish: Path | None,
+    **options: Any,
 ) -> None:
     from seqcap.pipeline import experiment as experiments
     from seqcap.pipeline import repro as pipeline
@@ -59,14 +65,14 @@ def repro(
             )
         if publish is None:
             raise InputError("seqcap repro", "--experiment needs --publish", "name a folder for its reports")
-        experiments.run_experiment(experiment, publish_to=publish, jobs=jobs, papers=papers, **options)
+        experiments.run_experiment(experiment, publish_to=publish, jobs=jobs, papers=papers, cluster=cluster, **options)
     elif dry:
         pipeline.check_checkout(Path())
         # With the checkout's own code.
         arguments = ("-m", "seqcap.pipeline.dry", *pipeline.sections(papers))
         raise SystemExit(pipeline.run_python(Path(), *arguments))
     else:
-        pipeline.repro(Path(), jobs, pipeline.sections(papers), then_report=True)
+        pipeline.repro(Path(), jobs, pipeline.sections(papers), then_report=True, cluster=cluster)
 
 
 def graph(check: bool) -> None:

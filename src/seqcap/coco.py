@@ -2,8 +2,10 @@
 
     from seqcap.coco import Bleu, Cider, Meteor, PTBTokenizer, Rouge, Spice
 
-Scores equal pycocoevalcap's to float error, per image too, and METEOR the digits that its Java program prints. `Spice`
-is another: its parser is spaCy's, and scores are near the official ones (.132 for .133 on COCO's example captions).
+`Bleu`, `Cider` and `Rouge` equal pycocoevalcap's to float error, per image too, `Meteor` the digits that its Java
+program prints, and `PTBTokenizer` its tokens. `Spice` is another: its parser is spaCy's, and scores are near the
+official ones (.132 for .133 on COCO's example captions). Nothing else differs, but that `Cider` takes document
+frequencies and warns of a single image.
 
 As there, `gts` and `res` are dicts with the same keys: an image's references, and a list of one caption. Captions are
 tokens joined by spaces, as `PTBTokenizer` makes them. InputError if they are anything else.
@@ -78,9 +80,7 @@ class Cider:
         if len(captions) == 1:
             text = "CIDEr of one image is 0 by definition: score several together, or pass document frequencies"
             warnings.warn(text, UserWarning, stacklevel=2)
-        _, cooked, rows, image = _numbered(references, captions)
-        values = CiderD(cooked).score(rows, image)
-        return float(values.mean()), values
+        return _scored(CiderD, references, captions)
 
     def method(self) -> str:
         return "CIDEr"
@@ -93,9 +93,7 @@ class Rouge:
     def compute_score(self, gts: Images, res: Images) -> tuple[float, Floats]:
         """The mean, 0 .. 1, and the values [images]."""
         references, captions = _checked(gts, res, separator=" ")
-        _, cooked, rows, image = _numbered(references, captions)
-        values = RougeL(cooked).score(rows, image)
-        return float(values.mean()), values
+        return _scored(RougeL, references, captions)
 
     def method(self) -> str:
         return "Rouge"
@@ -157,6 +155,17 @@ def _checked(gts: Images, res: Images, separator: str | None = None) -> tuple[li
             raise InputError("res", f"image {image!r} has {len(res[image])} captions", "pass a list of one")
     references = [[text.split(separator) for text in gts[image]] for image in gts]
     return references, [res[image][0].split(separator) for image in gts]
+
+
+def _scored(
+    metric: type[CiderD] | type[RougeL],
+    references: Sequence[Sequence[Sequence[str]]],
+    captions: Sequence[Sequence[str]],
+) -> tuple[float, Floats]:
+    """The mean and the values [images]."""
+    _, cooked, rows, image = _numbered(references, captions)
+    values = metric(cooked).score(rows, image)
+    return float(values.mean()), values
 
 
 def _numbered(references: Sequence[Sequence[Sequence[str]]], captions: Sequence[Sequence[str]]) -> Ids:

@@ -2,8 +2,8 @@
 
     python tests/campaigns/kills.py --kills 100
 
-The tiny graph runs once undisturbed. A copy of it is killed and started again until its report is there; then every
-output must have the same bytes, and the copy begins anew. No run may fail by itself. Half of the kills come during the
+The tiny graph runs once undisturbed, and begins anew. Then it is killed and started again until its report is there:
+every output must have the same bytes, and it begins anew. No run may fail by itself. Half of the kills come during the
 steps of a run that has a checkpoint: when its stage runs again, it must go on from that checkpoint or a later one. The
 others wait for a stage of a kind that no kill has hit, and after that for nothing. Some kills hit every process, others
 one of them: then the rest goes on, and the next run meets it.
@@ -188,6 +188,15 @@ def begin_anew(folder: Path) -> None:
     subprocess.run(clean, cwd=folder, check=True)
 
 
+def train_anew(folder: Path) -> None:
+    """Deletes the outputs of training stages alone, also from DVC's cache, so that they and no others run again."""
+    shutil.rmtree(folder / ".dvc/cache/runs")
+    for name, stage in records(folder).items():
+        for out in stage.get("outs", ()) if kind_of(name) == "train" else ():
+            shutil.rmtree(folder / out["path"])
+            (folder / ".dvc/cache/files/md5" / out["md5"][:2] / out["md5"][2:]).unlink()
+
+
 # --- The campaign
 
 
@@ -196,25 +205,32 @@ class Campaign:
 
     Args:
         folder: an empty one.
-        papers: whose parts of the report are made; none: the whole report.
         seed: of the moments and the victims.
         overlay: changes of the graph, as in an experiment's file.
+        command: what runs the graph: `python -m <command>`.
+        forget: deletes the outputs that are to be made again.
     """
 
     def __init__(
-        self, folder: Path, papers: Sequence[str], seed: int | str, overlay: Mapping[str, Any] | None = None
+        self,
+        folder: Path,
+        seed: int | str,
+        overlay: Mapping[str, Any] | None = None,
+        command: Sequence[str] = ("seqcap", "repro", "--jobs", "2"),
+        forget: Callable[[Path], None] = begin_anew,
     ) -> None:
         self.random = random.Random(seed)
-        self.command = ["seqcap", "repro", "--jobs", "2", *(["--papers", *papers] if papers else [])]
+        self.command = command
         self.kills: list[Kill] = []
         self.graphs = 0
         self.log = folder / "log"
-        self.folder = make_copy(folder / "whole", overlay)
+        self.forget = forget
+        self.folder = make_copy(folder / "copy", overlay)
         status = self.start().wait(RUN_SECONDS)
         assert status == 0, self.log.read_text()
         self.expected = outputs(self.folder)
         self.kinds = {kind_of(stage) for stage in records(self.folder)}
-        self.folder = make_copy(folder / "killed", overlay)
+        self.forget(self.folder)
 
     def run(self, kills: int) -> None:
         """Kills so often, goes on each time, and lets the last graph come to its end."""
@@ -232,7 +248,7 @@ class Campaign:
             if len(self.kills) == kills:
                 return
             first = len(self.kills)
-            begin_anew(self.folder)
+            self.forget(self.folder)
 
     def start(self) -> subprocess.Popen[bytes]:
         """Starts a run. Processes that survive a kill write to the same log."""
@@ -330,7 +346,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        campaign = Campaign(Path(folder).resolve(), [], arguments.seed)
+        campaign = Campaign(Path(folder).resolve(), arguments.seed)
         campaign.run(arguments.kills)
     text = f"""\
 # Kills

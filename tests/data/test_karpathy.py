@@ -51,6 +51,16 @@ def test_rows_fit_the_schemas_and_splits_are_mapped(root):
     assert karpathy.read(root, "coco")[0][0]["file"] == "val2014/0.png"
 
 
+def test_the_dataset_of_the_docs_reads_its_own_file(root):
+    page = (Path(__file__).parents[2] / "docs/data.md").read_text(encoding="utf-8")
+    defined: dict[str, Any] = {}
+    exec(page.partition("```python\n")[2].partition("```")[0], defined)
+    (root / "dataset_flickr30k.json").write_text(json.dumps(karpathy_layout("flickr30k")), encoding="utf-8")
+    images, references = defined["read"](root)
+    assert defined["KIND"] == "images"
+    assert (len(images), len(references)) == (4, 8)
+
+
 def test_cocos_ids_are_kept(root):
     content = karpathy_layout("coco")
     for record in content["images"]:
@@ -118,7 +128,6 @@ def test_a_malformed_file_is_one_line_that_names_the_record(root, damage, messag
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.real
 def test_flickr8k(shared):
     images, references = karpathy.read(shared / "data" / "flickr8k", "flickr8k")
     assert Counter(row["split"] for row in images) == {"train": 6000, "val": 1000, "test": 1000}

@@ -151,7 +151,6 @@ def test_bad_files_are_one_line(corpus, name, content, named):
         assert part in str(caught.value)
 
 
-@pytest.mark.real
 def test_multi30k_is_read(shared, tmp_path, full):
     """The 29,000 training pairs are lines like the others, and take seconds: here 2,000 of them train."""
     root = tmp_path / "multi30k"

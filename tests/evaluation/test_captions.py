@@ -151,7 +151,7 @@ def test_first_captions_are_scored_by_every_reward_and_for_repetition(scored):
 
 
 def test_truth_is_that_of_the_scene_and_people_are_measured_too(scored):
-    truth = scored[scored.metric.isin(["precision_true", "recall_true", "all_true"])]
+    truth = scored[scored.metric.isin(["precision_true", "recall_true", "f1_true", "all_true"])]
     people = scored[scored.variant == "human"]
     assert set(people.metric) == set(truth.metric)
     assert set(people[people.metric == "precision_true"].value) == {1}
@@ -160,6 +160,11 @@ def test_truth_is_that_of_the_scene_and_people_are_measured_too(scored):
     keys = ["item", "rank", "metric"]
     same = truth[(truth.variant == "perfect") & (truth.decoder == "sample")]
     pd.testing.assert_series_equal(people.set_index(keys).value, same.set_index(keys).value)
+    each = truth[truth["rank"].notna()].pivot_table(
+        index=["variant", "decoder", "item", "rank"], columns="metric", values="value"
+    )
+    harmonic = 2 / (1 / each.precision_true + 1 / each.recall_true)
+    pd.testing.assert_series_equal(each.f1_true, harmonic, check_names=False)
     recall = truth[(truth.metric == "recall_true") & (truth.variant == "human")].set_index("item")
     single, together = recall[recall["rank"].notna()].value, recall[recall["rank"].isna()].value
     assert (single.groupby("item").max() <= together).all()

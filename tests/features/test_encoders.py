@@ -207,7 +207,6 @@ def test_imagenet_weights_that_cannot_be_had_say_where_to_put_them(tmp_path, mon
         with_weights("scenes_cnn", "imagenet", 1)
 
 
-@pytest.mark.real
 def test_mobilenet_v2_on_photographs(shared, torchvision, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(shared / "torch_home"))
     encoder = with_weights("mobilenet_v2", "imagenet", 1)

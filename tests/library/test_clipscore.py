@@ -50,6 +50,37 @@ def test_scores_are_those_of_the_paper():
     assert (list(lists.corpus), lists.items) == (["CLIPScore"], [0])
 
 
+class Letters:
+    """A text is how often it has each letter of a to h; an image is its vector."""
+
+    name = "letters"
+
+    def images(self, images):
+        return np.array(images)
+
+    def texts(self, texts):
+        return np.array([[text.count(letter) for letter in "abcdefgh"] for text in texts], dtype=float)
+
+
+def test_scores_are_those_of_the_papers_program():
+    """What `get_clip_score` and `get_refonlyclipscore` of github.com/jmhessel/clipscore, clipscore.py at 1036465, give
+    with the same encoder in place of CLIP, and their F-score."""
+    captions = ["a man rides a horse", "two cats on a bed", "zzz", "a cab"]
+    references = [
+        ["a man on a horse", "the horse carries him"],
+        ["cats in a bed"],
+        ["a dog", "a bad dog had a bag"],
+        ["a cab at a cafe", "a bus"],
+    ]
+    images = [[3, 1, 0, 2, 1, 0, 0, 1], [1, 0, 2, 0, 1, 1, 0, 0], [-4, 1, -2, 0, -1, 0, 1, 0], [2, 2, 1, 0, 0, 3, 0, 1]]
+    found = seqcap.clip_score(captions, images, references, clip=Letters())
+    clip = [2.1650635094610964, 1.7817416127494958, 0.0, 1.4900989016981745]
+    both = [1.341019077629981, 1.2810259619968143, 0.0, 1.1548967327373458]
+    np.testing.assert_allclose(found.per_item["CLIPScore"], clip, rtol=1e-12)
+    np.testing.assert_allclose(found.per_item["RefCLIPScore"], both, rtol=1e-12)
+    assert found.corpus["CLIPScore"].value == pytest.approx(1.3592260059771917, rel=1e-12)
+
+
 def test_a_reward_embeds_each_image_once():
     stub = Stub()
     reward = seqcap.ClipReward(stub)

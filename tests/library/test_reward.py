@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from plain_rewards import cider_d, document_frequencies
 
 from seqcap import CaptionReward, DocumentFrequencies, TokenReward, evaluate
@@ -138,7 +139,6 @@ def test_token_ids_of_any_tokenizer():
     assert reward(rows, [0, 0, 0, 0]) == pytest.approx(expected, abs=1e-9)
     alone = TokenReward("cider", [[[5, 6, 7]], [[8]]], pad=3, eos=3)
     assert alone([[5, 6, 7, 3, 3]], [0]) == pytest.approx([10])
-    torch = pytest.importorskip("torch")
     assert reward(torch.tensor(rows), torch.zeros(4, dtype=torch.long)) == reward(rows, [0, 0, 0, 0])
     # An end in a reference is not a second one.
     again = TokenReward("cider", [[[*ids, 102] for ids in captions] for captions in IDS], pad=0, eos=102)

@@ -36,7 +36,7 @@ def test_scores_are_those_of_pycocoevalcap(meteor):
     assert [*nothing, corpus] == [0, 0, 0]
 
 
-def test_the_engines_scores_are_those_of_java(meteor, coco_captions, full, phrases, monkeypatch):
+def test_the_engines_scores_are_those_of_java(meteor, coco_captions, full, paraphrases_read, phrases, monkeypatch):
     rng = random.Random(0)
     pairs = [([reference.split() for reference in texts], hypothesis.split()) for texts, hypothesis in ODD]
     images = list(coco_captions.values())[: 100 if full else 40]
@@ -48,6 +48,7 @@ def test_the_engines_scores_are_those_of_java(meteor, coco_captions, full, phras
     expected, corpus, _ = meteor.score_captions(references, captions)
     coder = Coder()
     cooked, rows = coder.cook(references.values()), coder.rows([tokens for _, tokens in captions])
+    monkeypatch.setattr("seqcap.rewards.meteor_resources.read_pairs", paraphrases_read)
     table = filter_paraphrases(coder.words)
     engine = Engine(cooked, Lexicon([""] * FIRST_ID + coder.words, table))
     scores, statistics = engine.measure(rows, np.arange(len(rows)))

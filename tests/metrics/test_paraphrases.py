@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 
 from seqcap.errors import InputError
-from seqcap.files.parquet import read_table, write_table
-from seqcap.metrics import paraphrases
+from seqcap.files.json_file import read_json
+from seqcap.metrics import paraphrases, stems
 from seqcap.metrics.paraphrases import NUMBERED, lexicon_of, numbered
 from seqcap.metrics.quality import FIRST_ID, Coder
+from seqcap.metrics.stems import STEMS, kept_stems
 
 PAIRS = [
     ("a cat", "the cats"),
@@ -39,7 +40,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def kept(folder: Path) -> list[Path]:
-    return sorted(folder.glob("meteor_phrases_*.parquet"))
+    return sorted(folder.glob("meteor_phrases_*.arrow"))
 
 
 @pytest.mark.usefixtures("source")
@@ -49,7 +50,8 @@ def test_every_pair_is_kept_in_numbers(tmp_path):
     pairs = [(names[row], names[other]) for row, others in enumerate(table["right"].to_pylist()) for other in others]
     assert pairs == PAIRS
     assert numbered(tmp_path).equals(table)
-    assert read_table(kept(tmp_path)[0], NUMBERED).equals(table)
+    with pa.memory_map(str(kept(tmp_path)[0])) as file:
+        assert pa.ipc.open_file(file).read_all().equals(table)
 
 
 def test_the_file_is_made_once_and_again_for_another_table(source, tmp_path, monkeypatch):
@@ -94,15 +96,37 @@ def test_a_damaged_file_is_made_anew(tmp_path, capsys):
     expected = numbered(tmp_path)
     (path,) = kept(tmp_path)
     whole = path.read_bytes()
-    write_table(path, pa.table([["a", "b"], [[1], [2]]], schema=NUMBERED), NUMBERED)
-    beyond = path.read_bytes()
-    for damaged, problem in ((beyond, "has a phrase in row 2 of 2"), (b"PAR1", "is not a Parquet file")):
-        path.write_bytes(damaged)
+    other = tmp_path / "other.arrow"
+    for table, problem in (
+        (pa.table([["a", "b"], [3, 4], [[1], [2]]], schema=NUMBERED), "has a phrase in row 2 of 2"),
+        (pa.table({"phrase": ["a"]}), "has other columns"),
+        (None, "is damaged"),
+    ):
+        other.write_bytes(b"ARROW1")
+        if table is not None:
+            with pa.ipc.new_file(str(other), table.schema) as file:
+                file.write_table(table)
+        # Never into the file itself, which this process may have mapped.
+        other.replace(path)
         assert numbered(tmp_path).equals(expected)
         assert path.read_bytes() == whole
         [line] = capsys.readouterr().err.splitlines()
         start = "warning: METEOR's phrases are numbered anew, since those that were kept cannot be read: "
         assert line.startswith(f"{start}{path}: {problem}")
+
+
+def test_stems_are_kept_and_a_damaged_file_is_made_anew(tmp_path, monkeypatch, capsys):
+    assert kept_stems(["added", "riding"], None) == ["ad", "ride"]
+    assert kept_stems(["riding"], tmp_path) == ["ride"]
+    with monkeypatch.context() as patch:
+        patch.setattr(stems, "stems_of", lambda words: [f"stem of {word}" for word in words])
+        assert kept_stems(["added", "riding"], tmp_path) == ["stem of added", "ride"]
+    for content in ("[", '["ride"]', '{"riding": 1}'):
+        (tmp_path / STEMS).write_text(content)
+        assert kept_stems(["riding"], tmp_path) == ["ride"]
+        assert read_json(tmp_path / STEMS) == {"riding": "ride"}
+    # Each warning is told once.
+    assert capsys.readouterr().err == f"warning: {tmp_path / STEMS}: is damaged, and made anew\n"
 
 
 def test_wrong_files_are_named(source, tmp_path):

@@ -117,7 +117,6 @@ def test_evaluation_does_not_import_torch():
     assert done.stdout.strip() == "set()"
 
 
-@pytest.mark.real
 @pytest.mark.usefixtures("loaded_once")
 def test_golden_numbers_of_coco(golden, coco_annotations, full):
     """What coco-caption publishes for its example captions. Their SPICE is scored in spice/test_golden.py."""

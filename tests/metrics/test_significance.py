@@ -64,3 +64,11 @@ def test_an_interval_is_as_wide_as_the_standard_error_says():
     assert found.value == pytest.approx(scores.mean())
     assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.1)
     assert found.low < found.value < found.high
+
+
+def test_many_images_are_drawn_in_parts(monkeypatch):
+    first, second = np.random.default_rng(6).normal(size=(2, 30))
+    whole = difference(first, second)
+    # Three resamples at a time, as of millions of images.
+    monkeypatch.setattr("seqcap.metrics.significance._NUMBERS", 100)
+    assert difference(first, second) == whole

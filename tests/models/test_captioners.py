@@ -229,8 +229,7 @@ def test_captions_continue_their_prefixes(captioner):
     torch.testing.assert_close(drawn.score(rows).log_prob, -expected)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: its captions are compared with ours")
 def test_captions_on_a_gpu_are_those_of_the_cpu(captioner):
     captioner.eval()
     x = features(captioner)

@@ -14,6 +14,7 @@ from small_task import (
     train_group,
     write_embeddings,
     write_listener,
+    write_pretrained_task,
     write_task,
     write_translation_task,
 )
@@ -26,6 +27,8 @@ TASKS = {
     "images": {"task": "image", "max_length": 6, "reward": {"cider": 1.0}},
     "sentences": {"task": "de_en", "max_length": 12, "reward": {"bleu4": 1.0}},
 }
+# A captioner from a folder reads pictures, and writes its own tokens.
+PRETRAINED = {"task": "photo", "model": {"folder": "blip"}}
 # Two steps on images, two on pairs.
 TRAINING = {"images": {"epochs": 1, "batch_size": 12}, "sentences": {"epochs": 1, "batch_size": 30}}
 # Settings whose defaults the small tasks do not have. Of the two steps, the captioner learns in the second.
@@ -72,7 +75,9 @@ def tasks(tmp_path_factory):
     write_task(folder)
     write_translation_task(folder)
     write_listener(folder)
-    for task in TASKS.values():
+    write_pretrained_task(folder, "blip")
+    write_listener(folder, "photo")
+    for task in (*TASKS.values(), PRETRAINED):
         write_embeddings(folder, task["task"])
     return folder
 
@@ -81,8 +86,12 @@ def run_of(objective, captioner, **changes):
     model, kind = objectives.model_class(objective), models.model_class(captioner).kinds[0]
     config = objectives.config_class(objective)
     settings = required(config) | {name: 1 for name in ONE_STEP if name in config.model_fields}
-    task = TASKS[kind]
-    read = {"embeddings": f"artifacts/words/{task['task']}/embeddings.parquet", "listener": "starts/retriever/small"}
+    task = TASKS[kind] | (PRETRAINED if captioner == "huggingface" else {})
+    listener = "photo" if captioner == "huggingface" else "small"
+    read = {
+        "embeddings": f"artifacts/words/{task['task']}/embeddings.parquet",
+        "listener": f"starts/retriever/{listener}",
+    }
     values = {
         "kind": kind,
         "captioner": captioner,
@@ -117,7 +126,7 @@ def test_every_objective_takes_two_steps(tasks, tmp_path, monkeypatch, objective
     learns = objective in ("straight_through", "joint_reinforce", "frozen_speaker", "gan")
     assert ("seed1.listener.safetensors" in kept) == learns
     if learns:
-        before, _ = load_weights("starts/retriever/small/seed1.safetensors")
+        before, _ = load_weights(f"{run.reads['listener']}/seed1.safetensors")
         after, described = load_weights(tmp_path / "seed1.listener.safetensors")
         assert any((before[name] != after[name]).any() for name in before)
         assert described["architecture"] == "dual_encoder"

@@ -1,9 +1,11 @@
 """The expected gradient of every policy-gradient estimator against the exact one, over all sets of seven captions."""
 
+import re
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import factorial, prod
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -191,17 +193,33 @@ def test_sles_loss_is_equation_16(two_images, settings, monkeypatch):
     assert_loss(sequence_exploration.Model(config, context), two_images, expected, monkeypatch)
 
 
+def docs_examples() -> list[str]:
+    page = Path(__file__).parents[2] / "docs/objectives.md"
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
 def test_the_example_of_the_docs_is_minimum_risk(two_images, monkeypatch):
     captioner, batch, context = two_images
-    page = Path(__file__).parents[2] / "docs/objectives.md"
-    example = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     defined: dict[str, Any] = {"__name__": "minimum_risk"}
-    exec(compile(example, str(page), "exec"), defined)
+    exec(docs_examples()[0], defined)
     objective = defined["Model"](defined["Config"](samples=3), context)
     weight = (0.05 * sample_log_probs(captioner, batch)).softmax(1)
     reward = torch.from_numpy(np.stack([OF_BOTH.score(SAMPLED[i, :3].numpy(), IMAGES[[i] * 3]) for i in range(2)]))
     expected = -(weight * reward.float()).sum(1).mean()
     assert_loss(objective, two_images, expected, monkeypatch)
+
+
+def test_the_critic_of_the_docs_reads_the_images_and_has_its_own_rate(two_images):
+    _, batch, context = two_images
+    defined = {**vars(base), "prod": prod, "nn": torch.nn, "Config": object, "self_critical": self_critical}
+    # The page has the methods that a policy gradient needs besides `forward`.
+    exec("class Model(self_critical.Model):\n" + docs_examples()[1], defined)
+    objective = defined["Model"](
+        SimpleNamespace(critic_pace=3.0), replace(context, feature_shape=tuple(batch.features.shape[1:]))
+    )
+    partner = objective.partners()["critic"]
+    assert partner.pace == 3
+    assert partner.module(batch.features).shape == (len(batch.features), 1)
 
 
 def test_cross_entropys_loss_is_the_mean_over_tokens(two_images):

@@ -1,20 +1,23 @@
 """All objectives on one captioner: who takes part and on what terms, fronts, yardsticks, table and figure."""
 
-import re
+import gzip
+import json
 from itertools import combinations
 
 import numpy as np
 import pytest
 from invented_across import ROOT, AcrossRun, entries
 from invented_papers import numbers
+from PIL import Image
 
-from seqcap.papers.across.claims import remarks
+from seqcap.files import json_file
 from seqcap.papers.across.figures import tradeoffs
-from seqcap.papers.across.tables import AGAINST, CIDER, OTHERS, papers
+from seqcap.papers.across.tables import AGAINST, FILE, OTHERS, PEOPLE_BLOCK, by_paper
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
 from seqcap.report import overview
 from seqcap.report.figures import write_figures
+from seqcap.report.overview import CIDER, DIVERSITY
 from seqcap.report.ranking import pareto_front, rank_correlation
 from seqcap.report.section import write_section
 from seqcap.report.tables import make_table, write_tables
@@ -111,26 +114,26 @@ def run():
     return AcrossRun().read()
 
 
-def test_the_table_groups_by_paper_and_marks_fronts_and_bests(run):
+def test_the_table_groups_by_paper_and_tells_rows_apart(run):
     made = make_table(run, "across")
-    lines = [dict(zip(overview.COLUMNS, cell.record(), strict=True)) for cell in made.cells]
+    lines = [dict(zip(overview.FIELDS, cell.record(), strict=True)) for cell in made.cells]
     blocks = dict.fromkeys(line["paper"] for line in lines)
-    assert list(blocks) == ["baseline", "smoothing", "SLE", "SPIDEr", "PSST", "WTF-RL"]
+    assert list(blocks) == ["baseline", "smoothing", "SLE", "SPIDEr", "PSST", "WTF-RL", PEOPLE_BLOCK]
     order = list(entries())
-    front = {
-        column: {line["run"] for line in lines if line["column"] == column and line["pareto"]} for column in AGAINST
-    }
-    # Quality grows from run to run, diversity falls: all are on that front. The best is the most true, too.
-    diversity, distinct, truth = AGAINST
-    assert front[diversity] >= {order[0], order[-1]}
-    assert len(front[diversity]) > 9
-    assert front[truth] == {order[-1]}
-    assert all(order.index(name) >= 7 for name in front[distinct])
-    table = overview.overview(lines, {"minutes": {order[0]: "12"}})
-    assert len(table) == 2 + 18 + 2
-    assert table[0].count("|") == 2 + 2 + 7 + 1 - 1
-    best = next(row for row in table if "| Tok-Seq |" in row)
-    assert "__80." in best
+    ahead = {(line["column"], line["run"]): line["ahead_of"].split() for line in lines}
+    # Quality grows from run to run, diversity falls; noise hides neighbours.
+    assert set(ahead[CIDER, order[-1]]) >= set(order[:10])
+    assert ahead[CIDER, order[0]] == ahead[overview.WORDS, order[-1]] == []
+    assert order[-1] in ahead[DIVERSITY, order[0]]
+    of = overview.Overview.of(lines)
+    assert of.paired
+    assert (of.baseline.run, len(of.objectives)) == ("across_xe", 16)
+    assert of.best(CIDER, of.objectives).label == "Tok-Seq"
+    people = next(row for row in of.rows if row.run == overview.PEOPLE)
+    assert people.label == "reference grammar"
+    assert people.levels["true precision, beam"].value == pytest.approx(90, abs=2)
+    assert CIDER not in people.levels
+    table = of.markdown({"minutes": {order[0]: "12"}})
     assert "12 images x 3 seeds" in table[-1]
     assert next(row for row in table if "| PG-SPIDEr |" in row).endswith("| 12 |")
 
@@ -144,27 +147,13 @@ def test_yardsticks_rank_objectives_without_the_start(run):
     assert {cell.ours.n for cell in make_table(run, "across_yardsticks").cells} == {"17 objectives"}
 
 
-def test_what_to_use_when_follows_from_paired_differences(run):
-    """Quality grows from run to run by as much as the noise of an item, which only the next run can hide in."""
-    (text,) = remarks(run, [])
-    cider, diverse, distinct, true, yardsticks = text.splitlines()
-    labels = [entry.label for entry in run.runs]
-    assert cider.startswith(f"- **Highest CIDEr: {labels[-1]}.** CIDEr, beam 80.")
-    assert cider.endswith(" Not told apart from it: Seq.")
-    # Runs before it are more diverse, at too low a CIDEr.
-    assert "within 2 points of CIDEr of cross-entropy, or above: cross-entropy.** Div-2, samples 47." in diverse
-    # The judge finds captions of runs in the middle, which are alike, best.
-    assert re.search(r"Most distinctive .*\.\*\* R@10 by the judge 69\..*Not told apart from it: ", distinct)
-    assert true.startswith(f"- **Most often true: {labels[-1]}.** True captions 80.")
-    assert re.search(r"CIDEr, beam \+1\.00 \[.*Div-2, samples -1\.00", yardsticks)
-
-
 def test_an_objective_of_ones_own_is_a_row_below(run):
     own = run.runs[0].model_copy(update={"objective": "minimum_risk"})
     config = run.config.model_copy(update={"runs": (own, *run.runs[1:])})
     changed = type(run)(config, run.paper, run.scores)
-    assert [entry.name for entry in papers(changed)[OTHERS]] == [own.name]
-    assert make_table(changed, "across").cells[-1].block == OTHERS
+    assert [entry.name for entry in by_paper(changed)[OTHERS]] == [own.name]
+    blocks = [cell.block for cell in make_table(changed, "across").cells]
+    assert list(dict.fromkeys(blocks))[-2:] == [OTHERS, PEOPLE_BLOCK]
 
 
 def test_no_name_in_the_figure_covers_another(run):
@@ -182,7 +171,22 @@ def test_it_is_reported_like_a_paper_without_claims(tmp_path, monkeypatch):
     write_tables(run)
     write_figures(run)
     write_section(run)
-    lines = overview.read(tmp_path / "reports/across/tables/across.csv")
-    assert "true captions" not in overview.overview(lines)[0]
+    of = overview.Overview.read(tmp_path / "reports/across/tables/across.csv")
+    assert not of.has("true captions")
+    assert of.has(CIDER)
     assert (tmp_path / "reports/across/figures/across.png").stat().st_size > 10_000
-    assert (tmp_path / "reports/across/results/claims.json").is_file()
+    results = tmp_path / "reports/across/results"
+    assert (results / "claims.json").is_file()
+    example = json_file.read_json(results / "example.json")
+    labels = [run.by_name[name].label for name in FILE.shown]
+    assert [of["label"] for of in example["captions"]] == ["reference grammar", *labels]
+    # The invented captions are not of these scenes.
+    assert all(of["false"] for of in example["captions"][1:])
+    with Image.open(results / "example.png") as image:
+        assert image.size == (256, 256)
+    captions = json.loads(gzip.decompress((results / "captions/across_sll_beam.json.gz").read_bytes()))
+    decoded = run.decoded("across_sll")
+    first = decoded[(decoded["decoder"] == "beam") & (decoded["rank"] == 0)]
+    assert captions == [
+        {"image_id": item, "caption": text} for item, text in zip(first["item"], first["text"], strict=True)
+    ]

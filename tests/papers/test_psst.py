@@ -9,7 +9,7 @@ from seqcap.errors import InputError
 from seqcap.papers.psst import claims, figures, methods, raters, rows, tables
 from seqcap.papers.psst.methods import FEEDBACK, PLACES
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing
 from seqcap.report.verdicts import HOLDS, NOT_RUN, UNSURE, UNTESTABLE
 
@@ -158,9 +158,9 @@ def test_drift_is_what_the_own_listener_finds_more():
     assert cells["MLE", gap] == pytest.approx(0, abs=0.1)
     assert cells[PSST, gap] == pytest.approx(10, abs=0.1)
     assert cells[PSST, "bits"] == pytest.approx(5 * 0.75, abs=0.1)
-    assert cells["human captions", "R@10, judge"] == pytest.approx(50, abs=1)
-    assert cells["human captions", "of it alone, %"] == 60
-    assert cells["human captions", "R@10, literal"] == pytest.approx(80, abs=1)
+    assert cells["reference grammar", "R@10, judge"] == pytest.approx(50, abs=1)
+    assert cells["reference grammar", "of it alone, %"] == 60
+    assert cells["reference grammar", "R@10, literal"] == pytest.approx(80, abs=1)
 
 
 def test_retrievers_are_measured_with_people():
@@ -174,12 +174,12 @@ def test_retrievers_are_measured_with_people():
 # --- Raters
 
 
-def judged(run: Run, better: str, worse: str) -> float:
-    found = raters.Preferred(better, worse).number(run)
+def judged(results: Results, better: str, worse: str) -> float:
+    found = raters.Preferred(better, worse).number(results)
     return found.value
 
 
-def changed(**values: dict[str, float]) -> Run:
+def changed(**values: dict[str, float]) -> Results:
     """Two runs whose log-probabilities and unparsed statements are as given, of every caption."""
     made = few()
     rows_of = made.scores("psst_image")

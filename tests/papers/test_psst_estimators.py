@@ -12,7 +12,7 @@ from seqcap.files import parquet
 from seqcap.papers.psst import claims, figures
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Replicates, qualities_by_rho, read_estimates
 from seqcap.report import statistics
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import Floats
 
 SIZE = 200
@@ -81,7 +81,7 @@ def test_intervals_hold_what_is_right(monkeypatch: pytest.MonkeyPatch, bias: flo
 # --- The file
 
 
-def write(psst: PsstRun, **changes: Any) -> Run:
+def write(psst: PsstRun, **changes: Any) -> Results:
     """Gradients that get noisier and more biased with rho; `changes`: of the rows, by column."""
     rng = np.random.default_rng(0)
     fed = [(name, rho, True) for name in ("multinomial", "gumbel") for rho in (0.0, 0.25, 1.0)]

@@ -23,7 +23,7 @@ from seqcap.papers.psst import claims, rating
 from seqcap.papers.psst.methods import PLACES
 from seqcap.rating import read_key
 from seqcap.rating.page import write_kit
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.world.graph import sample
 from seqcap.world.scenes import SCENES
 
@@ -64,7 +64,7 @@ def told(*methods: str, **changes: object) -> Told:
 
 
 @pytest.fixture
-def run(psst: PsstRun) -> Run:
+def results(psst: PsstRun) -> Results:
     """The three methods, in an empty current directory."""
     return told().write()
 
@@ -92,16 +92,16 @@ def write_judge() -> str:
 # --- The questions
 
 
-def nearest(run: Run, place: str, method: str) -> str:
+def nearest(results: Results, place: str, method: str) -> str:
     """A method's run that is nearest to an operating point."""
-    point = PLACES[place].point(run)
-    of_method = [entry.name for entry in run.runs if entry.name.startswith(f"{method}_w")]
-    levels = {name: run.scores.by_seed(name, "greedy", PLACES[place].metric) for name in of_method}
+    point = PLACES[place].point(results)
+    of_method = [entry.name for entry in results.runs if entry.name.startswith(f"{method}_w")]
+    levels = {name: results.scores.by_seed(name, "greedy", PLACES[place].metric) for name in of_method}
     return min(of_method, key=lambda name: abs(float(levels[name].mean()) - point.value))  # type: ignore[union-attr]
 
 
-def test_accuracy_is_asked_of_every_method_at_one_cider_and_of_people(run: Run):
-    accuracy, _ = rating.questions(run, SIMILAR)
+def test_accuracy_is_asked_of_every_method_at_one_cider_and_of_people(results: Results):
+    accuracy, _ = rating.questions(results, SIMILAR)
     assert list(dict.fromkeys(one.model for one in accuracy)) == [*METHODS, "Human"]
     assert len(accuracy) == 4 * IMAGES
     for one in accuracy:
@@ -109,32 +109,32 @@ def test_accuracy_is_asked_of_every_method_at_one_cider_and_of_people(run: Run):
         if one.model == "Human":
             assert one.caption in {f"someone {number} {one.item}" for number in range(5)}
         else:
-            assert one.caption == f"{nearest(run, 'table5', METHODS[one.model])} 1 {one.item} greedy"
+            assert one.caption == f"{nearest(results, 'table5', METHODS[one.model])} 1 {one.item} greedy"
     assert {one.caption.split()[1] for one in accuracy if one.model == "Human"} == set("01234")
 
 
-def test_naturalness_is_asked_against_straight_through_at_one_recall(run: Run):
-    _, naturalness = rating.questions(run, SIMILAR)
+def test_naturalness_is_asked_against_straight_through_at_one_recall(results: Results):
+    _, naturalness = rating.questions(results, SIMILAR)
     assert list(dict.fromkeys((two.model, two.against) for two in naturalness)) == [
         ("Luo 2018", "ST Multinomial"),
         ("PSST Multinomial", "ST Multinomial"),
     ]
     for two in naturalness:
-        assert two.caption == f"{nearest(run, 'naturalness', METHODS[two.model])} 1 {two.item} greedy"
-        assert two.against_caption == f"{nearest(run, 'naturalness', 'st')} 1 {two.item} greedy"
+        assert two.caption == f"{nearest(results, 'naturalness', METHODS[two.model])} 1 {two.item} greedy"
+        assert two.against_caption == f"{nearest(results, 'naturalness', 'st')} 1 {two.item} greedy"
     # Otherwise nothing told the two operating points apart.
-    assert nearest(run, "naturalness", "st") != nearest(run, "table5", "st")
+    assert nearest(results, "naturalness", "st") != nearest(results, "table5", "st")
 
 
-def test_all_models_are_asked_on_the_same_drawn_pictures(run: Run, monkeypatch: pytest.MonkeyPatch):
+def test_all_models_are_asked_on_the_same_drawn_pictures(results: Results, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rating, "IMAGES", 10)
-    accuracy, naturalness = rating.questions(run, SIMILAR)
+    accuracy, naturalness = rating.questions(results, SIMILAR)
     items = [one.item for one in accuracy][:10]
     assert len(set(items)) == 10
     assert set(items) != set(range(10))
     assert [one.item for one in accuracy] == items * 4
     assert [two.item for two in naturalness] == items * 2
-    assert rating.questions(run, dict(reversed(SIMILAR.items()))) == (accuracy, naturalness)
+    assert rating.questions(results, dict(reversed(SIMILAR.items()))) == (accuracy, naturalness)
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,11 @@ def test_methods_that_are_not_there_are_left_out(
 # --- The page
 
 
-def test_the_page_shows_the_own_picture_and_the_one_that_the_judge_holds_for_similar(run: Run):
+def test_the_page_shows_the_own_picture_and_the_one_that_the_judge_holds_for_similar(results: Results):
     judge = write_judge()
-    write_kit(run, judge)
+    write_kit(results, judge)
     first = {path.name: path.read_bytes() for path in FOLDER.iterdir()}
-    write_kit(run, judge)
+    write_kit(results, judge)
     assert first == {path.name: path.read_bytes() for path in FOLDER.iterdir()}
     assert {path.name for path in FOLDER.iterdir()} == {"page.html", "key.json"}
     page, entries = (FOLDER / "page.html").read_text(), read_key(FOLDER / "key.json").entries
@@ -205,10 +205,10 @@ def test_the_stage_reads_its_configuration(psst: PsstRun, monkeypatch: pytest.Mo
 # --- The report
 
 
-def test_the_report_tells_of_the_page_where_there_is_one(run: Run):
-    assert not any("page.html" in remark for remark in claims.remarks(run, []))
-    write_kit(run, write_judge())
-    (remark,) = (remark for remark in claims.remarks(run, []) if "page.html" in remark)
+def test_the_report_tells_of_the_page_where_there_is_one(results: Results):
+    assert not any("page.html" in remark for remark in claims.remarks(results, []))
+    write_kit(results, write_judge())
+    (remark,) = (remark for remark in claims.remarks(results, []) if "page.html" in remark)
     questions = {entry.question for entry in read_key(FOLDER / "key.json").entries if entry.question}
     assert "[rating/page.html](rating/page.html)" in remark
     assert f"{len(questions)} on captions of {IMAGES} pictures" in remark

@@ -15,7 +15,7 @@ from seqcap.papers.sle.claims import remarks
 from seqcap.papers.sle.sweep import chosen_alpha, outside_sweep, sweep
 from seqcap.report.claims import run_claims
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.inputs import Run, Scores
+from seqcap.report.inputs import Results, Scores
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import FEW_SEEDS, HOLDS, UNSURE, UNTESTABLE
 
@@ -56,8 +56,8 @@ def test_table_4_notes_the_papers_reuse_of_table_2(sle):
 
 def test_truth_has_every_variant_and_human_captions(sle):
     cells = lines(sle.read(), "sle_truth")
-    assert cells["row"].drop_duplicates().tolist()[-1] == "human captions"
-    human = cells[cells["row"] == "human captions"].set_index("column")
+    assert cells["row"].drop_duplicates().tolist()[-1] == "reference grammar"
+    human = cells[cells["row"] == "reference grammar"].set_index("column")
     assert float(human.loc["precision, 5 samples", "ours"]) == pytest.approx(0.99, abs=0.03)
     assert human.loc["precision, 5 samples", "n"] == "12 images"
     assert human.loc["precision, beam", "ours"] == ""
@@ -96,7 +96,7 @@ def test_people_are_those_who_described_pictures(sle, monkeypatch: pytest.Monkey
     """Whatever the evaluations' names: people's captions count once, as the first file has them."""
     read: list[str] = []
     monkeypatch.setattr(Scores, "read", lambda files: read.extend(files))
-    Run.read(sle.config().model_copy(update={"evaluations": dict(sorted(sle.evaluations().items()))}), PAPER)
+    Results.read(sle.config().model_copy(update={"evaluations": dict(sorted(sle.evaluations().items()))}), PAPER)
     assert [Path(file).stem for file in read] == ["sle_image", "sle_clip"]
 
 

@@ -14,7 +14,7 @@ from seqcap.errors import InputError
 from seqcap.papers.smoothing import claims, figures
 from seqcap.papers.smoothing.rows import FILE
 from seqcap.report.figures import HOLLOW
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS, side_labels
 
@@ -61,7 +61,7 @@ def test_several_ensembles_are_counted():
         else entry
         for entry in run.runs
     )
-    cells = lines(Run(run.config.model_copy(update={"runs": runs}), run.paper, run.scores), "smoothing_table2")
+    cells = lines(Results(run.config.model_copy(update={"runs": runs}), run.paper, run.scores), "smoothing_table2")
     notes = cells.set_index("row")["note"]
     assert notes[ENSEMBLE].str.contains("3 ensembles, each of 3 seeds, without attention; the paper's is").all()
     assert notes[SINGLE].str.contains("seeds 1, 2, without attention").all()
@@ -81,7 +81,7 @@ def test_gains_are_beside_the_published_gains():
     assert len(cells) == 2 * 21 + 2 * 7
     assert cells.loc[("CIDEr, without attention", BEST), "paper"] == "6.33"
     assert cells.loc[("CIDEr, with attention", "MLE + gammaH"), "paper"] == "-1.86"
-    made = cells.loc[("BLEU, IWSLT'14 De-En", "tok | Glove sim")]
+    made = cells.loc[("BLEU, multi30k De-En, for IWSLT'14", "tok | Glove sim")]
     assert made[["paper", "ours", "n"]].tolist() == ["0.14", "1.20", "12 sentences x 2 seeds"]
     numbers = cells[["ours_low", "ours", "ours_high"]].astype(float)
     assert numbers.apply(lambda row: row.is_monotonic_increasing, axis=1).all()
@@ -96,7 +96,7 @@ def test_the_beam_is_that_of_the_evaluations(smoothing: SmoothingRun):
     for name, words in (
         ("table1", "The first caption of a beam of 4."),
         ("table2", "The first caption of a beam of 4,"),
-        ("table3", "of a beam (4 on IWSLT'14 De-En)."),
+        ("table3", "of a beam (4 on multi30k De-En, for IWSLT'14)."),
         ("quality", "first of a beam of 4)"),
     ):
         assert words in make_table(run, f"smoothing_{name}").reading
@@ -108,10 +108,10 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     run = smoothing.write()
     table1 = lines(run, "smoothing_table1")
     assert (table1["ours"] == "").all()
-    assert table1.loc[0, "note"] == "variant MLE, without attention is not part of this run"
+    assert table1.loc[0, "note"] == "run MLE, without attention is not part of these results"
     assert "The first caption of a beam." in make_table(run, "smoothing_table1").reading
     ours = lines(run, "smoothing_table2").set_index("row").loc[SINGLE, "note"]
-    assert ours.str.contains("variant Ours: Tok-Seq CIDER is not part of this run").all()
+    assert ours.str.contains("run Ours: Tok-Seq CIDER is not part of these results").all()
     cells = lines(run, "smoothing_table3").set_index("column")["ours"]
     assert (cells["IWSLT'14 De-En BLEU"] != "").all()
     assert (cells["WMT'14 En-Fr BLEU"] == "").all()
@@ -120,13 +120,13 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     assert len(figures.curves(run).axes) == 5
     titles = [axis.get_title("left") for axis in figures.gains(run).axes]
     assert titles[0] == "without attention (the paper's only)"
-    assert titles[3] == "IWSLT'14 De-En"
+    assert titles[3] == "multi30k De-En, for IWSLT'14"
     found = outcomes(run)
     assert {key[0] for key, outcome in found.items() if not outcome.evidence.absent} == {"L7", "L8", "L9b"}
     first = next(iter(found.values()))
     assert side_labels(first.evidence) == ("Tok | Glove sim, without attention", "MLE, without attention")
     assert first.evidence.what == "CIDEr of the best beam caption, without attention"
-    assert first.reason == "variant Tok | Glove sim, without attention is not part of this run"
+    assert first.reason == "run Tok | Glove sim, without attention is not part of these results"
     words = claims.remarks(run, [])
     assert [text.split("*")[1] for text in words] == ["In print", "Against policy gradient."]
     assert [theirs for theirs, _ in claims.stand_ins(run)] == [
@@ -143,7 +143,7 @@ def test_a_run_without_attention_and_without_mle():
     assert (cells.loc["without attention"].drop(MLE) != "").all()
     assert (cells.loc["with attention"] == "").all()
     notes = lines(run, "smoothing_gains").set_index("block")["note"]
-    assert set(notes["CIDEr, without attention"]) == {"variant MLE, without attention is not part of this run"}
+    assert set(notes["CIDEr, without attention"]) == {"run MLE, without attention is not part of these results"}
     assert not [text for text in claims.remarks(run, []) if "here" in text]
 
 
@@ -213,7 +213,7 @@ def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(mo
     said = claims.remarks(made.read(), [])[-1]
     # De-En is read from files in this run.
     assert said.startswith(
-        "*Translation of generated sentences.* MLE reaches a BLEU of 85.0 WMT'14 En-Fr (30.0 in print). Such a"
+        "*Translation of generated sentences.* MLE reaches a BLEU of 85.0 generated En-Fr, for WMT'14 (30.0 in print)."
     )
     assert "De-En" not in said
 

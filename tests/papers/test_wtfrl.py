@@ -14,7 +14,7 @@ from seqcap.papers.wtfrl.figures import most_hacked
 from seqcap.papers.wtfrl.runs import ablations
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.figures import HOLLOW
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS
 
@@ -26,7 +26,7 @@ PRINTED = [name for row, (name, _) in PAPER.facts.rows["table1"].items() if row 
 FEW = ["tf", "wtf", "wtf_rl", "rl"]
 
 
-def few(**changes: object) -> Run:
+def few(**changes: object) -> Results:
     return WtfrlRun(names=list(FEW), **changes).read()  # type: ignore[arg-type]
 
 
@@ -55,7 +55,7 @@ def test_rows_and_columns_that_are_ours_are_there():
 
 def test_retrieval_has_every_row_and_people():
     made = lines(whole("wtfrl"), "wtfrl_retrieval")
-    assert made["row"].drop_duplicates().tolist() == [*LABELS.values(), "human captions"]
+    assert made["row"].drop_duplicates().tolist() == [*LABELS.values(), "reference grammar"]
     cells = numbers(whole("wtfrl"), "wtfrl_retrieval")
     for way in ("T2I", "I2T"):
         paid, judged = (cells["RL", f"{way} R@10, {who}"] for who in ("reward's", "judge's"))
@@ -67,7 +67,7 @@ def test_retrieval_has_every_row_and_people():
 
 def test_people_are_heard_by_both_retrievers():
     made = lines(whole("wtfrl"), "wtfrl_retrieval").set_index(["row", "column"])
-    people = made.loc["human captions"]
+    people = made.loc["reference grammar"]
     assert float(people.loc["T2I R@10, reward's", "ours"]) == pytest.approx(60, abs=1)
     assert float(people.loc["T2I R@10, judge's", "ours"]) == pytest.approx(50, abs=1)
     assert float(people.loc["I2T R@1, reward's", "ours"]) == pytest.approx(51, abs=1)
@@ -124,7 +124,7 @@ def test_ablations_of_one_seed_are_below_all_of_wtf_rl():
 def test_without_wtf_rl_there_is_nothing_to_change():
     run = WtfrlRun(names=["tf", "rl", *CHANGES]).read()
     table = make_table(run, "wtfrl_ablations")
-    assert (table.cells, table.reading) == ([], "Not measured: variant wtf_rl is not part of this run.")
+    assert (table.cells, table.reading) == ([], "Not measured: run wtf_rl is not part of these results.")
     assert make_table(few(), "wtfrl_ablations").reading == "This run has no ablations."
 
 
@@ -146,8 +146,8 @@ def test_the_runs_claims_hold_as_it_was_made():
 # --- Words
 
 
-def words(run: Run) -> dict[str, str]:
-    return by_heading(remarks(run, []))
+def words(results: Results) -> dict[str, str]:
+    return by_heading(remarks(results, []))
 
 
 def test_what_the_judge_confirms_is_a_share_of_the_gain():
@@ -251,7 +251,7 @@ def test_without_a_hacked_run_images_are_drawn(wtfrl):
 def test_recall_against_cider_and_truth_is_by_both_and_as_printed():
     figure = figures.tradeoff(whole("wtfrl"))
     paid, judged, truth, paper = figure.axes
-    for axis, people in ((paid, []), (judged, []), (truth, ["human captions"])):
+    for axis, people in ((paid, []), (judged, []), (truth, ["reference grammar"])):
         labels = [container.get_label() for container in axis.containers]
         assert labels == ["ablations of WTF-RL"] * len(CHANGES) + list(LABELS.values()) + people
         hollow = [line for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
@@ -269,4 +269,4 @@ def test_recall_against_cider_and_truth_is_by_both_and_as_printed():
     assert [float(value[0]) for value in points["SCST - Grammar"]] == [41.24, 71.1]
     (legend,) = figure.legends
     shown = {text.get_text() for text in legend.get_texts()}
-    assert shown == {"ablations of WTF-RL", *LABELS.values(), "human captions", HOLLOW}
+    assert shown == {"ablations of WTF-RL", *LABELS.values(), "reference grammar", HOLLOW}

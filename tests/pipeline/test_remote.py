@@ -7,9 +7,6 @@ import pytest
 from pipeline_files import commit, git
 from small_checkout import STAGES, run, small_checkout
 
-pytest.importorskip("dvc_s3", reason="remotes on S3 take dvc-s3")
-moto = pytest.importorskip("moto.server", reason="an S3 without a network takes moto[server]")
-
 
 @pytest.fixture
 def s3(monkeypatch, tmp_path):
@@ -24,9 +21,11 @@ def s3(monkeypatch, tmp_path):
     nothing.touch()
     for name in ("CONFIG_FILE", "SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(f"AWS_{name}", str(nothing))
+    # Seconds, which other tests need not wait for.
     import boto3
+    from moto.server import ThreadedMotoServer
 
-    server = moto.ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
     address = "http://{}:{}".format(*server.get_host_and_port())
     boto3.client("s3", endpoint_url=address).create_bucket(Bucket="bucket")

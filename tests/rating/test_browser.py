@@ -5,16 +5,14 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from small_kit import HOSTILE, IMAGES, naturalness_items
-
-from seqcap.rating.aggregate import COLUMNS, aggregate
-from seqcap.rating.page import write_page
-
-pytest.importorskip("selenium", reason="needs selenium, which drives a browser")
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
+from small_kit import HOSTILE, IMAGES, naturalness_items
+
+from seqcap.rating.aggregate import COLUMNS, aggregate
+from seqcap.rating.page import write_page
 
 QUESTIONS = 14
 DESKTOP, SMALL_PHONE = (1280, 800), (360, 640)

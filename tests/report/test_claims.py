@@ -15,7 +15,7 @@ from seqcap.report import claims, verdicts
 from seqcap.report.claims import Claim, JudgedClaim
 from seqcap.report.convergence import gains
 from seqcap.report.evidence import Changed, Evidence, Registered
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.published import Printed
 from seqcap.report.statistics import DRAWS, Number
 from seqcap.report.verdicts import FEW_SEEDS, HOLDS, NOT_RUN, REVERSED, UNSURE, UNTESTABLE, Outcome
@@ -44,14 +44,14 @@ def outcome(rows: list[dict], direction: int = +1, base: str | None = None, **ch
     return run_claim(replace(claim, **changes), of(rows, "a", "b", "base"))
 
 
-def run_claim(claim: Claim, run: Run) -> Outcome:
-    (judged,) = claims.run_claims([claim], run)
+def run_claim(claim: Claim, results: Results) -> Outcome:
+    (judged,) = claims.run_claims([claim], results)
     return judged.judged.first
 
 
-def of(rows: list[dict], *names: str) -> Run:
+def of(rows: list[dict], *names: str) -> Results:
     """A run with these scores."""
-    run = Run(SleRun(names=list(names)).config(), papers.load("sle"), scores_of(rows))
+    run = Results(SleRun(names=list(names)).config(), papers.load("sle"), scores_of(rows))
     # In place of the files that it would read.
     vars(run)["curves"] = pd.DataFrame(columns=schemas.CURVES.names)
     return run
@@ -149,10 +149,10 @@ def test_a_claim_about_the_size_of_steps():
 
 def test_a_missing_system_is_not_run_or_not_scored():
     result = outcome(system("a", HARD))
-    assert (result.verdict, result.reason) == (UNTESTABLE, "no scores of variant b")
+    assert (result.verdict, result.reason) == (UNTESTABLE, "no scores of run b")
     claim = Claim("C0", "a is more than b", "Div2", "sample", "set", "a", "b", +1)
     gone = run_claim(claim, of(system("a", HARD), "a"))
-    assert (gone.verdict, gone.reason) == (NOT_RUN, "variant b is not part of this run")
+    assert (gone.verdict, gone.reason) == (NOT_RUN, "run b is not part of these results")
     single = outcome([*system("a", [0.5]), *system("b", [0.4])])
     assert (single.verdict, single.reason) == (UNTESTABLE, "a single test item has no spread")
 
@@ -167,7 +167,7 @@ class Invented:
     untestable: str = ""
     runs: tuple[str, ...] = ("a",)
 
-    def number(self, run: Run) -> Number:
+    def number(self, results: Results) -> Number:
         by_seed = {seed: self.value + (seed - 2) / 1000 for seed in self.seeds}
         resampled = np.full((DRAWS, max(len(self.seeds), 1)), self.value)
         return Number(self.value, by_seed, resampled, 8, self.remarks, self.untestable)
@@ -184,7 +184,7 @@ def test_sides_may_be_made_in_any_way():
     result, claim, run = judged.judged.first, judged.claim, of(system("a", HARD), "a")
     assert (result.verdict, result.reason) == (HOLDS, "an a; a b")
     assert (result.left, result.right, result.difference) == pytest.approx((50, 30, 20))
-    assert (claim.what(run), claim.names, claim.entry(run).task) == ("CIDEr in a dream", ["a", "a"], "image")
+    assert (claim.what(run), claim.names, claim.run_in(run).task) == ("CIDEr in a dream", ["a", "a"], "image")
     assert made(Invented(0.3), Invented(0.5)).judged.verdict == REVERSED
     assert "| A 50.00 | B 30.00 | +20.00" in "\n".join(claims.claims_table([judged]))
     # People's captions have no training seeds.
@@ -310,7 +310,7 @@ def test_a_record_is_evidence_in_the_printed_scale():
     printed = printed_in("sle", "table1", "CIDEr", "SLL", "XE")
     claim = Claim("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, printed)
     (judged,) = claims.run_claims([claim], run)
-    found = Evidence.model_validate(json.loads(json.dumps(judged.results[0].record())))
+    found = Evidence.model_validate(json.loads(json.dumps(judged.comparisons[0].record())))
     assert found.what == "CIDEr of 5 samples"
     assert (found.printed, found.proportional, found.items) == ((114.6, 74.2), True, 12)
     assert found.sides[0].value - found.sides[1].value == pytest.approx(40, abs=2)
@@ -339,7 +339,7 @@ def test_the_table_has_labels_and_reasons():
         "- C1: W. Registered on 2026-12-01: 5 seeds, which find 1.5. Since 2026-12-02; before, against"
     )
     assert said.endswith("E.")
-    assert lines[-1] == "- Not run, for want of their variants: 2 of 4 comparisons (C1, C2)."
+    assert lines[-1] == "- Not run, for want of their runs: 2 of 4 comparisons (C1, C2)."
 
 
 def test_the_table_says_which_of_several_fails():

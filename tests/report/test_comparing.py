@@ -10,13 +10,13 @@ from parameter_files import ParameterFiles
 from seqcap.errors import InputError
 from seqcap.report import comparison
 from seqcap.report.claims import Claim, run_claims
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.verdicts import Outcome
 from seqcap.tools.compare import compare, keep, scored
 
 
-def first(run: Run, claim: Claim) -> Outcome:
-    return run_claims([claim], run)[0].judged.first
+def first(results: Results, claim: Claim) -> Outcome:
+    return run_claims([claim], results)[0].judged.first
 
 
 def test_two_runs_differ_as_a_claim_says(sle, monkeypatch):

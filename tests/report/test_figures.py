@@ -14,7 +14,7 @@ from PIL import Image
 
 from seqcap.files import json_file
 from seqcap.report import figures
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.paper import FigureText
 from seqcap.report.tables import Estimate
 
@@ -35,11 +35,13 @@ def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
         assert index["figures"][name] == {"title": kind.title, "caption": run.fill(kind.caption)}
 
 
-def draw(run: Run, function: Callable[[Run], Figure | str]) -> None:
+def draw(results: Results, function: Callable[[Results], Figure | str]) -> None:
     """Writes a paper's figures as if it had one, "one", that a function draws."""
-    run = replace(run, paper=replace(run.paper, find=lambda part: SimpleNamespace(FIGURES={"one": function})))
-    vars(run.paper)["figures"] = {"one": FigureText(title="Figure 1", caption="Its caption.")}
-    figures.write_figures(run)
+    results = replace(
+        results, paper=replace(results.paper, find=lambda part: SimpleNamespace(FIGURES={"one": function}))
+    )
+    vars(results.paper)["figures"] = {"one": FigureText(title="Figure 1", caption="Its caption.")}
+    figures.write_figures(results)
 
 
 def test_a_figure_of_nothing_is_a_sentence(sle):
@@ -99,7 +101,7 @@ def test_one_seed_is_hollow():
 def test_a_file_with_a_palette_keeps_colours_of_few_pixels(sle):
     colours = (figures.RED, figures.ORANGE, figures.PINK, figures.BLUE)
 
-    def one(run: Run) -> Figure:
+    def one(results: Results) -> Figure:
         figure = Figure()
         axis = figure.subplots()
         for place, colour in enumerate(colours):

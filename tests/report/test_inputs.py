@@ -11,7 +11,7 @@ from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.report import inputs
-from seqcap.report.inputs import Count, Run, Scores
+from seqcap.report.inputs import Count, Results, Scores
 
 
 def score(**changes: object) -> dict[str, object]:
@@ -83,7 +83,7 @@ def test_a_missing_column_of_scores_is_named(sle):
     path = Path(sle.write().config.evaluations["sle_image"].scores)
     pq.write_table(pq.read_table(path).drop_columns(["rank"]), path)
     with pytest.raises(InputError, match=r"results/sle_image\.parquet: has no column 'rank'"):
-        Run.read(sle.config(), papers.load("sle"))
+        Results.read(sle.config(), papers.load("sle"))
 
 
 def test_captions_are_averaged_or_chosen():

@@ -14,27 +14,27 @@ from seqcap.pipeline.params import read_params
 from seqcap.report import claims, section, texts
 from seqcap.report.claims_file import ClaimsFile, Finding, Measured
 from seqcap.report.comparison import compared, matrix
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.markdown import markdown_table
 from seqcap.report.tables import make_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def judged_of(run: Run) -> list[claims.JudgedClaim]:
-    return claims.run_claims(section.all_claims(run), run)
+def judged_of(results: Results) -> list[claims.JudgedClaim]:
+    return claims.run_claims(section.all_claims(results), results)
 
 
-def made(run: Run, tables: dict[str, str]) -> None:
+def made(results: Results, tables: dict[str, str]) -> None:
     """What the stages before write: some tables, and one figure."""
-    folder = Path(f"reports/{run.paper.name}")
+    folder = Path(f"reports/{results.paper.name}")
     for path in ("tables", "figures"):
         (folder / path).mkdir(parents=True)
     for name, title in tables.items():
         (folder / f"tables/{name}.md").write_text(f"## {title}\n\nHow to read {name}.\n", encoding="utf-8")
     json_file.write_json(folder / "tables/tables.json", {"order": list(tables)})
-    words = {f"{run.paper.name}_fig1": {"title": "A (good) figure", "caption": "Its caption."}}
-    words[f"{run.paper.name}_curves"] = {"title": "Learning curves", "caption": ""}
+    words = {f"{results.paper.name}_fig1": {"title": "A (good) figure", "caption": "Its caption."}}
+    words[f"{results.paper.name}_curves"] = {"title": "Learning curves", "caption": ""}
     json_file.write_json(folder / "figures/figures.json", {"order": list(words), "figures": words})
 
 
@@ -66,7 +66,7 @@ def test_the_section_of_loss_smoothing(smoothing):
         assert (REPOSITORY / path).exists(), path
     assert "multi30k, stands in for IWSLT'14 De-En" in text
     assert "sequence (samples 5, tau 0.1), token (tau 0.3)" in text
-    assert "BLEU of the best beam translation, WMT'14 En-Fr on scenes: " in text
+    assert "BLEU of the best beam translation, generated En-Fr, for WMT'14 on scenes: " in text
     assert "`artifacts/smoothing/results/smoothing_image.parquet`, " in text
     assert (
         "Ours: Tok-Seq CIDER + | beam | `src/seqcap/objectives/token_sequence_smoothing.py` | `artifacts/smoo" in text
@@ -88,13 +88,13 @@ def test_what_the_report_says_of_a_paper(sle):
     generated = ["scenes", "clips"]
     assert (said["label"], said["datasets"], said["levels"]) == ("SLE", generated, generated)
     assert len(said["claims"]) == len(judged)
-    assert sum(len(claim["records"]) for claim in said["claims"]) == sum(len(of.results) for of in judged)
+    assert sum(len(claim["records"]) for claim in said["claims"]) == sum(len(of.comparisons) for of in judged)
     assert said["finding"]["claim"] in [claim["id"] for claim in said["claims"]]
     assert all(claim["why"] and claim["records"][0]["level"] == "primary" for claim in said["claims"])
 
 
 def test_settings_and_rewards_are_in_what_ran(sle):
-    text = texts.text("settings", run=sle.read(), in_words=section._settings)
+    text = texts.text("settings", results=sle.read(), in_words=section._settings)
     assert "\n| `sll` | SLL | lstm | self_critical | samples 5 | cider | 4 | 0.001 | 1, 2, 3 |\n" in text
     assert "\n| `xe` | XE | lstm | cross_entropy | – | – | 4 | 0.001 | 1, 2, 3 |\n" in text
 
@@ -112,10 +112,10 @@ def test_settings_are_in_words():
     assert section._settings(settings) == shown
 
 
-def findings(run: Run, judged: list[claims.JudgedClaim], *remarks: str) -> str:
-    words = section.summary(run, judged) | {"finding": None, "remarks": remarks}
+def findings(results: Results, judged: list[claims.JudgedClaim], *remarks: str) -> str:
+    words = section.summary(results, judged) | {"finding": None, "remarks": remarks}
     counts = Counter(of.judged.verdict for of in judged)
-    return texts.text("findings", run=run, judged=judged, said=words, verdicts=counts, controls=Counter())
+    return texts.text("findings", results=results, judged=judged, said=words, verdicts=counts, controls=Counter())
 
 
 def test_findings_tell_what_was_compared(spider):
@@ -143,6 +143,15 @@ def test_a_finding_says_how_sure_it_is(sle):
     assert found[1].endswith("1 training seed.")
     assert "cannot be tested †.**" in found[2]
     assert found[2].endswith(" Both say the same.")
+
+
+def test_of_several_comparisons_the_one_that_cannot_be_tested_says_why(sle):
+    first = claims.Claim("C0", "A beats all", "Div1", "sample", "set", "sll_sle", "sll", +1)
+    second = replace(first, right="sll_me", untestable="B does not reach the point")
+    results = sle.read()
+    *_, found = findings(results, claims.run_claims([first, second], results)).strip().splitlines()
+    assert "cannot be tested (against SLL-ME)" in found
+    assert found.endswith(" training seeds. B does not reach the point.")
 
 
 def test_photographs_are_compared_with_the_literature(sle):

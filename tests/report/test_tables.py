@@ -95,7 +95,7 @@ def test_reasons_of_empty_cells(sle):
     sle.names = ["sll", "sll_sle"]
     cells = lines(sle.read(), "sle_table2").set_index(["row", "column"])["note"]
     assert cells["SLL", "METEOR"] == "the evaluate stage wrote no METEOR for sll (beam)"
-    assert cells["SLL-ME", "CIDEr"] == "variant sll_me is not part of this run"
+    assert cells["SLL-ME", "CIDEr"] == "run sll_me is not part of these results"
     assert cells["NIC", "CIDEr"] == "another system's published number; not re-run"
     assert cells["NIC", "SPICE"].endswith("the paper reports no number")
 
@@ -245,8 +245,8 @@ def test_a_gain_that_cannot_be_computed_says_why(sle):
     apart = [*mine, *(row | {"seed": 2} for row in others)]
     # Of other seeds it can be computed, over test images.
     assert gained(sle, apart).remarks == ("one training seed: the interval is over test images alone",)
-    assert gained(sle, apart, "sll_me").remarks == ("no scores of variant sll_me",)
-    assert gained(sle, apart, "nobody").remarks == ("variant nobody is not part of this run",)
+    assert gained(sle, apart, "sll_me").remarks == ("no scores of run sll_me",)
+    assert gained(sle, apart, "nobody").remarks == ("run nobody is not part of these results",)
     assert gained(sle, [row | {"value": None} for row in rows]).remarks == ("METEOR is undefined for every test image",)
 
 

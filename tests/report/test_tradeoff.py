@@ -5,7 +5,7 @@ import pytest
 from invented_runs import Rows, SleRun, scores_of
 
 from seqcap import papers
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.tables import Measure, shown
 from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, Score, choose, interpolate, nearest
@@ -32,24 +32,24 @@ def scores(name: str, x: float, y: float, seeds: tuple[int, ...] = (1, 2, 3), no
     return rows
 
 
-def run_of(*rows: Rows) -> Run:
+def run_of(*rows: Rows) -> Results:
     made = [row for some in rows for row in some]
-    return Run(SleRun(names=["a1"]).config(), papers.load("sle"), scores_of(made))
+    return Results(SleRun(names=["a1"]).config(), papers.load("sle"), scores_of(made))
 
 
-def three(noise: float = 0.0, **seeds: tuple[int, ...]) -> Run:
+def three(noise: float = 0.0, **seeds: tuple[int, ...]) -> Results:
     points = {"a1": (1.2, 0.2), "a2": (1.0, 0.4), "a3": (0.8, 0.7)}
     return run_of(*(scores(name, x, y, seeds.get(name, (1, 2, 3)), noise) for name, (x, y) in points.items()))
 
 
-def number(run: Run, point: OperatingPoint | None, curve: Curve = CURVE, measure: Measure = Y) -> Number:
-    found = Reading(curve, measure, point).number(run)
+def number(results: Results, point: OperatingPoint | None, curve: Curve = CURVE, measure: Measure = Y) -> Number:
+    found = Reading(curve, measure, point).number(results)
     assert isinstance(found, Number), found
     return found
 
 
-def reason(run: Run, point: OperatingPoint | None, curve: Curve = CURVE) -> str:
-    found = Reading(curve, Y, point).number(run)
+def reason(results: Results, point: OperatingPoint | None, curve: Curve = CURVE) -> str:
+    found = Reading(curve, Y, point).number(results)
     assert isinstance(found, Missing), found
     return found.reason
 
@@ -174,7 +174,7 @@ def test_what_is_missing_is_told_apart():
     absent = Reading(Curve("B"), Y, at(1.0)).number(three())
     assert absent == Missing("B is not part of this run", absent=True)
     unscored = Reading(Curve("B", ("b1",), (1.0,)), Y, at(1.0)).number(three())
-    assert unscored == Missing("no scores of variant b1")
+    assert unscored == Missing("no scores of run b1")
     assert reason(three(), None) == "no operating point: no value is reached"
     assert difference(absent, number(three(), at(1.0))) == absent
     assert difference(number(three(), at(1.0)), absent) == absent
@@ -208,7 +208,7 @@ def test_a_number_in_a_table():
 # --- Where curves are compared
 
 
-def pair(**spans: tuple[float, float]) -> tuple[Run, list[Curve]]:
+def pair(**spans: tuple[float, float]) -> tuple[Results, list[Curve]]:
     """Curves from one CIDEr to another."""
     run = run_of(
         *(scores(f"{name}{n}", x, 0.5, seeds=(1, 2)) for name, span in spans.items() for n, x in enumerate(span))

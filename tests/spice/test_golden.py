@@ -19,8 +19,6 @@ from seqcap.spice.matching import Concept, Match, Tuples, build_graph, find_conc
 # pycocoevalcap's README; its parser is not ours.
 PUBLISHED = 0.133
 
-pytestmark = pytest.mark.real
-
 
 class Golden(NamedTuple):
     """The metric's value, and the tuples of each candidate and of its references."""
@@ -91,7 +89,7 @@ def by_spice(folder: Path, pairs: list[tuple[Iterable[tuple[str, ...]], Iterable
         check=False,
     )
     if "ClassNotFound" in done.stderr or "compiler" in done.stderr:
-        pytest.skip(f"Java cannot run SPICE's scorer: {done.stderr.splitlines()[0]}")
+        pytest.skip(f"needs Java 11 or later that runs SPICE's own scorer: {done.stderr.splitlines()[0]}")
     assert done.returncode == 0, done.stderr
     rows = [json.loads(row)[0]["scores"]["All"] for row in done.stdout.splitlines()]
     return [Match(row["tp"], row["tp"] + row["fp"], row["tp"] + row["fn"]) for row in rows]
@@ -100,9 +98,11 @@ def by_spice(folder: Path, pairs: list[tuple[Iterable[tuple[str, ...]], Iterable
 def test_spices_own_scorer_agrees_on_our_tuples(scored, pycocoevalcap_folder, full):
     """In the references' own order SPICE merges a little less (see `in_chains`): its score depends on that order."""
     if not full:
-        pytest.skip("takes long: with SEQCAP_FULL=1 only")
+        pytest.skip("needs SEQCAP_FULL=1, as `make campaigns` sets it: SPICE's own scorer takes minutes")
     if shutil.which("java") is None or not (pycocoevalcap_folder / "spice" / "lib").is_dir():
-        pytest.skip("needs Java and the libraries of pycocoevalcap's SPICE")
+        pytest.skip(
+            "needs Java 11 or later on PATH and pycocoevalcap's SPICE libraries: its scorer is compared with ours"
+        )
     chains = [(in_chains([candidate]), in_chains(others)) for candidate, others in scored.sides]
     as_given = [(candidate, [words for caption in others for words in caption]) for candidate, others in scored.sides]
     ours = [match(build_graph(candidate), build_graph(references)) for candidate, references in as_given]

@@ -8,7 +8,7 @@ from seqcap import models, objectives, retrieval
 @pytest.mark.parametrize(
     ("package", "names", "known"),
     [
-        (models, ("gpt", "decoding", "ensemble"), "attention, lstm, transformer, translator"),
+        (models, ("gpt", "decoding", "ensemble"), "attention, huggingface, lstm, transformer, translator"),
         (objectives, ("cooperation", "smoothing", "discriminated"), "cross_entropy, "),
         (retrieval, ("grammar",), "clip, dual_"),
     ],

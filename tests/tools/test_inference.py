@@ -104,7 +104,7 @@ def test_captions_without_a_probability_get_one_line(trained, command, monkeypat
 @pytest.mark.parametrize(
     ("metadata", "problem"),
     [
-        ({"architecture": "gpt"}, "(seqcap.models has attention, lstm, transformer, translator; not gpt)"),
+        ({"architecture": "gpt"}, "(seqcap.models has attention, huggingface, lstm, transformer, translator; not gpt)"),
         ({"architecture": "translator"}, "holds no captioner ("),
         ({"model": SETTINGS | {"hidden": 10**6}}, "(embedding.weight is [10, 8], and [10, 1000000]"),
         ({"vocabulary_size": 10**12}, "holds no captioner (embedding.weight is [10, 8], and [1000000000000, 8]"),

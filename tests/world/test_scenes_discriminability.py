@@ -126,14 +126,16 @@ def test_what_people_say_is_true_of_the_scenes_that_the_checker_says():
     assert min(seen[kind] for kind in ("relation", "background", "attribute", "action", "count")) > 50
 
 
-def test_broken_captions_are_true_of_the_scenes_that_the_checker_says():
-    seen = compare(broken(500))
-    assert 50 < seen["true"] < 400
+def test_broken_captions_are_true_of_the_scenes_that_the_checker_says(full):
+    number = 500 if full else 250
+    seen = compare(broken(number))
+    assert 0.1 < seen["true"] / number < 0.8
 
 
-def test_numbers_plurals_and_relations_among_many_of_a_kind():
-    seen = compare(composed(800))
-    assert min(seen[kind] for kind in ("alone", "relation", "count")) > 20
+def test_numbers_plurals_and_relations_among_many_of_a_kind(full):
+    number = 800 if full else 400
+    seen = compare(composed(number))
+    assert min(seen[kind] for kind in ("alone", "relation", "count")) > number / 40
 
 
 TEXTS = table("checker.yaml")

@@ -22,6 +22,7 @@ class CaptionData(StageConfig):
 class ImageData(CaptionData):
     kind: Literal["images"] = "images"
     scenes: Mapping[str, Any] | None  # None: the images are read from `root`
+    pretrained: str | None = None  # folder of the captioner whose tokens the captions are; None: words
 
 
 class ClipData(CaptionData):

@@ -1,12 +1,13 @@
 """The words of captions, and their ids."""
 
 import hashlib
+import importlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from seqcap.errors import InputError
 from seqcap.files.advice import mend
@@ -56,6 +57,15 @@ class Vocabulary:
         """Like `encode`, but unknown words become `len(self)`, which no captioner says: no reward pays for "<unk>"."""
         return [len(self) if i == UNK else i for i in self.encode(tokens)]
 
+    @property
+    def scored_words(self) -> Sequence[str]:
+        """The words that `encode_reference` numbers: rewards compare words."""
+        return self.words
+
+    def in_words(self, metric: Any) -> Any:
+        """A reward of captions of this vocabulary's tokens, from one (`rewards.mixture.Metric`) of `scored_words`."""
+        return metric
+
     def decode(self, ids: Iterable[int]) -> list[str]:
         """The words before the first EOS or PAD; an `IndexError` for an unknown id."""
         return [self.words[i] for i in takewhile(lambda i: i not in (EOS, PAD), ids)]
@@ -66,9 +76,14 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Reads what `write` wrote."""
+        """Reads what `write` wrote, here or in `seqcap.data.tokens`."""
+        content = read_json(path)
+        if isinstance(content, dict) and "ids" in content:
+            # By name: tasks of words do not depend on the module's code.
+            tokens: Any = importlib.import_module("seqcap.data.tokens")
+            return tokens.TokenVocabulary.read(path)  # type: ignore[no-any-return]
         try:
-            return cls(**read_json(path))
+            return cls(**content)
         except (TypeError, ValueError) as error:
             raise InputError(path, f"is not a vocabulary ({error})", mend(path)) from None
 

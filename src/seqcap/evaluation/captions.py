@@ -1,6 +1,6 @@
 """Scores of captions of images or clips: one row per caption, metric and run (metrics: `seqcap.metrics.registry`).
-- every caption: `CIDEr`, `precision_true`, `recall_true` and `all_true` (1 for a caption that says something and
-  nothing false);
+- every caption: `CIDEr`, `precision_true`, `recall_true`, `f1_true` (their harmonic mean) and `all_true` (1 for a
+  caption that says something and nothing false);
 - greedy captions and the best of the beam: the others of `registry.QUALITY_TABLE`, `reward_<name>` for every reward of
   the paper's runs, `words` (how many) and `seq-rep-2`;
 - a decoder's set of captions of an image (rank null): `Div1`, `Div2`, `self-CIDEr` and `recall_true`;
@@ -162,6 +162,7 @@ def truth_rows(run: DecodedRun, decoder: str, sets: Sets, scenes: Mapping[int, S
     images, ranks = places(sets)
     yield run.scores(decoder, "precision_true", images, (verdict.precision for verdict in every), ranks)
     yield run.scores(decoder, "recall_true", images, (verdict.recall for verdict in every), ranks)
+    yield run.scores(decoder, "f1_true", images, (verdict.f1 for verdict in every), ranks)
     yield run.scores(decoder, "all_true", images, (verdict.precision == 1 for verdict in every), ranks)
     together = {image: recall_of_set(checked) for image, checked in verdicts.items() if len(checked) > 1}
     if together:

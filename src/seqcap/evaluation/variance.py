@@ -29,8 +29,9 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
     gradient that is not finite."""
     device = machine.one_thread_device()
     captioner, task, training = read_start(config, config.kind, device)
+    material = Material(training.references, task.vocabulary.scored_words)
     context = Context(
-        reward=Mixture(config.reward, Material(training.references, task.vocabulary.words)),
+        reward=task.vocabulary.in_words(Mixture(config.reward, material)),
         max_length=config.max_length,
         hidden=captioner.output.in_features,
         steps_per_epoch=1,

@@ -10,6 +10,7 @@ import pyarrow as pa
 DATA = Path("artifacts/image/data")
 SOURCE_VOCABULARY, VOCABULARY = "source_vocabulary.json", "vocabulary.json"
 ORIGIN = "origin.json"  # beside features: what they are made of
+PRETRAINED = "pretrained.json"  # the captioner whose tokens a task's captions are, and where its images are
 SOURCE_SUBWORDS, SUBWORDS = "source_subwords.json", "subwords.json"
 SPLITS = ("train", "val", "test")
 # An extra split of some datasets: images with many references, or without public ones, as on COCO's server. It is

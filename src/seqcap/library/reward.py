@@ -135,9 +135,10 @@ class TokenReward:
 
     Args:
         metrics: as for `CaptionReward`; METEOR and SPICE read words and are not among them.
-        references: token ids of the training set's captions, [images][captions][tokens]. What comes from `eos` on is
+        references: token ids of the training set's captions, `[images][captions][tokens]`. What comes from `eos` on is
             dropped. Ids may be of any size.
-        pad, eos: the tokenizer's `pad_token_id` and `eos_token_id`; they may be the same.
+        pad: the tokenizer's `pad_token_id`; it may be the same as `eos`.
+        eos: the tokenizer's `eos_token_id`.
         frequencies: document frequencies of such ids, or their file; None: those of `references`.
 
     Raises:

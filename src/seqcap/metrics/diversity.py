@@ -17,6 +17,7 @@ from seqcap.rewards.ciderd import CiderD, document_frequencies
 from seqcap.rewards.corpus import mutual_bleu_from_totals
 
 Sets = Mapping[int, Sequence[Caption]]  # per image, its captions (samples, or ranks of a beam); their places are slots
+_CHUNK = 10_000  # images at a time: each caption is scored against all of its image's
 # A caption with one of these as its last word was cut off (list of the field's self-critical code).
 BAD_ENDINGS = frozenset(["a", "an", "the", "with", "in", "on", "of", "at", "to", "for", "this", "his", "her", "that"])
 
@@ -33,7 +34,9 @@ def distinct_ngrams(sets: Sets, order: int) -> Scores:
 
     def value(captions: Sequence[str]) -> float:
         words = [caption.split() for caption in captions]
-        distinct = {gram for caption in words for gram in ngrams(caption, order)}
+        distinct = set[tuple[str, ...]]()
+        for caption in words:
+            distinct.update(zip(*(caption[start:] for start in range(order)), strict=False))
         return len(distinct) / max(1, sum(map(len, words)))
 
     texts = joined_references(sets)
@@ -60,10 +63,13 @@ def self_cider(sets: Sets, references: References) -> Scores:
     frequencies = document_frequencies(coder.cook(references.values()))
     image_ids, ids = _same_slots(sets, coder)
     b, k, time = ids.shape
-    lone = coder.cook([[tokens] for image_id in image_ids for tokens in sets[image_id]])
+    lone = CiderD(coder.cook([[tokens] for image_id in image_ids for tokens in sets[image_id]]), frequencies)
     against = np.arange(b * k).reshape(b, 1, k).repeat(k, axis=1)
-    rows = ids.repeat(k, axis=1).reshape(-1, time)
-    kernel = CiderD(lone, frequencies).score(rows, against.ravel()).reshape(b, k, k) / 10
+    kernel = np.empty((b, k, k))
+    for first in range(0, b, _CHUNK):
+        some = slice(first, first + _CHUNK)
+        rows = ids[some].repeat(k, axis=1).reshape(-1, time)
+        kernel[some] = lone.score(rows, against[some].ravel()).reshape(-1, k, k) / 10
     # The clipped similarity is not quite symmetric.
     eigenvalues = np.linalg.eigvalsh((kernel + kernel.transpose(0, 2, 1)) / 2).clip(min=0)
     roots = np.sqrt(eigenvalues)

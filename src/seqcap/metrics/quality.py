@@ -57,14 +57,22 @@ def _bleu_order(totals: Floats, order: int) -> Floats:
     return bleu_from_statistics(totals)[..., order]
 
 
+class _Ids(dict[str, int]):
+    """Gives a new word the next number; known words, which most are, cost a look-up."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = FIRST_ID + len(self)
+        return number
+
+
 class Coder:
     """Numbers words in order of appearance, because the rewards score ids."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
+        self._ids = _Ids()
 
     def encode(self, tokens: Caption) -> list[int]:
-        return [self._ids.setdefault(token, FIRST_ID + len(self._ids)) for token in tokens]
+        return [self._ids[token] for token in tokens]
 
     def rows(self, captions: Sequence[Caption]) -> Ints:
         """Ids [n, time], padded, without EOS; InputError if there are more words than ids."""

@@ -62,7 +62,8 @@ _ALL = (
     Metric("BLEU", "BLEU", scale=100, level="corpus", statistics="BLEU"),
     Metric("precision_true", "true precision"),
     Metric("recall_true", "true recall"),
-    Metric("all_true", "only-true rate", scale=100),
+    Metric("f1_true", "true F1"),
+    Metric("all_true", "true captions", scale=100),
     Metric("Div1", "Div-1", level="set"),
     Metric("Div2", "Div-2", level="set"),
     *(
@@ -95,8 +96,8 @@ _ALL = (
     # NLTK's sentence BLEU of 5-grams, each caption against those of other images; Self-BLEU4 is over captions of a set.
     Metric("Self-BLEU", "Self-BLEU", "lower", scale=100),
     Metric("fixed_choice", "choice between two pictures (judge)", scale=100),
-    Metric("true_of_own", "true of the own scene", scale=100),
-    Metric("alone", "true of the own scene alone", scale=100),
+    Metric("true_of_own", "true captions (literal listener)", scale=100),
+    Metric("alone", "captions true of one scene alone", scale=100),
     Metric("bits", "bits of the choice that are settled", unit="bits"),
     *(Metric(f"literal_R@{k}", f"R@{k} (literal listener)", scale=100) for k in (1, 5, 10)),
     Metric("unparsed", "statements that the checker cannot read", "lower"),

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from seqcap.metrics.captions import Caption, joined_references
 
@@ -15,8 +16,8 @@ def self_bleus(sets: Mapping[int, Sequence[Caption]], order: int) -> list[tuple[
     captions tell images apart; a single image has 0. (Zhu et al., SIGIR 2018, as NLTK's `sentence_bleu` with smoothing
     method 1.) InputError if there is no image, an image has no captions, or a token is empty or holds white space."""
     texts = joined_references(sets)
-    every = [(image, text.split()) for image, captions in texts.items() for text in captions]
-    captions = every[:SELF_BLEU_CAPTIONS]
+    every = ((image, text.split()) for image, captions in texts.items() for text in captions)
+    captions = list(islice(every, SELF_BLEU_CAPTIONS))
     counts = [[ngrams(words, n) for n in range(1, order + 1)] for _, words in captions]
     # The two largest counts of an n-gram with their images; the larger one of another image clips.
     largest: dict[tuple[str, ...], list[tuple[int, int]]] = {}
@@ -25,7 +26,11 @@ def self_bleus(sets: Mapping[int, Sequence[Caption]], order: int) -> list[tuple[
         lengths.setdefault(image, Counter())[len(words)] += 1
         for grams in orders:
             for gram, count in grams.items():
-                best = dict(largest.get(gram, []))
+                if gram not in largest:
+                    # As most are.
+                    largest[gram] = [(image, count)]
+                    continue
+                best = dict(largest[gram])
                 best[image] = max(count, best.get(image, 0))
                 largest[gram] = sorted(best.items(), key=lambda item: -item[1])[:2]
     if len(lengths) < 2:

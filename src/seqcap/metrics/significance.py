@@ -15,7 +15,7 @@ from seqcap.metrics.quality import Measured
 
 RESAMPLES, TRIALS = 1_000, 10_000
 TEST = f"approximate randomisation, {TRIALS:,} trials, two-sided"
-_CHUNK = 50  # resamples at a time: 80 MB for 200,000 images
+_CHUNK, _NUMBERS = 50, 10_000_000  # at most so many resamples at a time, with so many numbers together: 80 MB
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,17 @@ def _bootstrapped(measured: Mapping[str, Measured], images: int) -> dict[str, Fl
 def _resampled(images: int) -> Iterator[Floats]:
     """How often each image is drawn, [resamples, images], some resamples at a time; the same at each call."""
     random = np.random.default_rng(0)
-    row = images * np.arange(_CHUNK)[:, None]
-    for _ in range(0, RESAMPLES, _CHUNK):
-        drawn = random.integers(images, size=(_CHUNK, images)) + row
-        yield np.bincount(drawn.ravel(), minlength=_CHUNK * images).reshape(_CHUNK, images).astype(np.float64)
+    for rows in _chunks(RESAMPLES, images):
+        drawn = random.integers(images, size=(rows, images)) + images * np.arange(rows)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=rows * images).reshape(rows, images).astype(np.float64)
+
+
+def _chunks(number: int, images: int) -> Iterator[int]:
+    """A number of resamples, in parts."""
+    rows = max(1, min(_CHUNK, _NUMBERS // images))
+    while number > 0:
+        yield min(rows, number)
+        number -= rows
 
 
 def _reaching(base: Mapping[str, Measured], other: Mapping[str, Measured], images: int) -> dict[str, int]:
@@ -92,8 +99,8 @@ def _reaching(base: Mapping[str, Measured], other: Mapping[str, Measured], image
     random = np.random.default_rng(0)
     observed = {metric: abs(other[metric].corpus() - base[metric].corpus()) for metric in base}
     counts = dict.fromkeys(base, 0)
-    for _ in range(0, TRIALS, _CHUNK):
-        kept = random.integers(2, size=(_CHUNK, images)).astype(np.float64)
+    for rows in _chunks(TRIALS, images):
+        kept = random.integers(2, size=(rows, images)).astype(np.float64)
         for metric, values in base.items():
             first, second = values.statistics, other[metric].statistics
             mine = second.sum(axis=0) + kept @ (first - second)

@@ -5,7 +5,7 @@ BOS: the captioner feeds BOS itself. PAD and BOS have probability zero, so p(y|x
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ClassVar, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar, ParamSpec, Self, TypeVar, cast
 
 import torch
 from pydantic import Field
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import BOS, PAD
 
+PIXELS = "pixels"  # `Captioner.features` of a captioner that reads images themselves
 IMPOSSIBLE = -1e4  # a logit this low has probability zero in float32 but is finite: 0 * log 0 gives 0, not NaN
 # Memory (the encoded images) or the decoder's state: tensors whose first axis is the caption.
 Tensors = tuple[Tensor, ...]
@@ -57,6 +58,8 @@ class Captioner(nn.Module, ABC):
     LSTMs are rounded. `vocabulary_size` V counts the special tokens."""
 
     kinds: ClassVar[tuple[str, ...]]  # kinds of tasks that the captioner can read, keys of `seqcap.tasks.KINDS`
+    # The feature file that a captioner of images or clips reads: "pooled" or "grid"; or `PIXELS`. Empty: none.
+    features: ClassVar[str] = ""
     # `token_outputs` unrolls captions in this many groups of similar length: half of a whole batch would be padding.
     parts: ClassVar[int] = 1
     # How captions are recorded while they are drawn (a `seqcap.models.recording.Recording`), if not as in general.
@@ -158,6 +161,10 @@ class Captioner(nn.Module, ABC):
         """Logits [m, V] at the m tokens other than PAD of captions [n, time], row by row."""
         return self.logits(self.token_outputs(captions, memory))
 
+    def load_pretrained(self) -> Self:
+        """Takes the weights that the captioner comes with, if it is read from a user's folder."""
+        return self
+
     @staticmethod
     def shifted(captions: Tensor) -> Tensor:
         """The decoder's inputs for captions [n, time]: BOS, then all but the last token."""
@@ -204,7 +211,6 @@ class ImageCaptioner(Captioner, Standardised):
     """A captioner of images or clips, whose features have the form [..., channels]."""
 
     kinds = ("images", "clips")
-    features: ClassVar[str]  # the feature file that the captioner reads: "pooled" or "grid"
 
     def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(vocabulary_size, config.hidden, config.hidden)

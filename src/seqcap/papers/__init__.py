@@ -1,17 +1,18 @@
 """The papers, a folder each: a name comes in, a `Paper` for the report goes out. May import all rooms before it.
 
 - `paper.yaml`: facts, rows and columns (`seqcap.report.paper.Facts`); `published/`: the paper's own numbers.
-- `tables.yaml` and `tables.py`: title and text of each table; `TABLES`, file name -> function of the run that gives its
-  cells. Tables of `published` or `measured` cells need none. With `details: true`, here or below, it is on the details'
-  page.
+- `tables.yaml` and `tables.py`: title and text of each table; `TABLES`, file name -> function of the results that gives
+  its cells. Tables of `published` or `measured` cells need none. With `details: true`, here or below, it is on the
+  details' page.
 - `figures.yaml` and `figures.py`: title and caption of each figure; `FIGURES`, file name -> function that draws it.
   Nothing else imports it, nor matplotlib.
 - `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`): the main finding, and the claims, each a sentence of the paper
   with its comparisons, the primary one first, and why it is that one. Where a paper needs code, `claims.py`:
-  `claims(run)`; `stand_ins(run)`, pairs of a thing in the paper and its stand-in here, apart from the data;
-  `remarks(run, results)`, paragraphs after the findings, from this run's numbers and texts of claims.yaml.
-- `rows.py`, where rows depend on the run: `rows(run)`. `methods.yaml`: what code must know of runs, as colours.
-- `rating.py`, where people judged captions: `questions(run, similar)`, the questions of `seqcap.rating`.
+  `claims(results)`; `stand_ins(results)`, pairs of a thing in the paper and its stand-in here, apart from the data;
+  `remarks(results, judged)`, paragraphs after the findings, from these results' numbers and texts of claims.yaml;
+  `scene(results)`, a scene with captions for the first page (`seqcap.report.example`).
+- `rows.py`, where rows depend on the run: `rows(results)`. `methods.yaml`: what code must know of runs, as colours.
+- `rating.py`, where people judged captions: `questions(results, similar)`, the questions of `seqcap.rating`.
 """
 
 import ast

@@ -28,11 +28,12 @@ def run_experiment(
     jobs: int | None,
     papers: Collection[str] = (),
     allow_dirty: bool = False,
+    cluster: str | None = None,
 ) -> None:
     """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and publishes its results; a
     second call resumes. `experiment` is a YAML file (`apply_overlay`), `root` the folder of the dataset of the one task
     that it changes. `papers`: which are run, and published beside those that were published earlier; empty: all.
-    `allow_dirty`: it may run without uncommitted changes (`check_committed`)."""
+    `allow_dirty`: it may run without uncommitted changes (`check_committed`). `cluster` as in `repro`."""
     changes = read_yaml(experiment)
     if root is not None:
         tasks = (changes.get(str(PARAMS)) or {}).get("tasks") or {}
@@ -57,7 +58,7 @@ def run_experiment(
         made = [stage for stage in needed if split_address(stage)[1].startswith("section-")]
         wanted = sections(papers) or made
         probes = [stage for stage in needed if stage.startswith("probe-")]
-        repro(folder, jobs, [*wanted, *probes])
+        repro(folder, jobs, [*wanted, *probes], cluster=cluster)
         publish(folder, publish_to, experiment, [split_address(stage)[0].parent.name for stage in wanted])
 
 

@@ -183,7 +183,8 @@ def _rating(params: Params, name: str, config: Any) -> Stage:
 
 
 def _section(params: Params, name: str, config: Any) -> Stage:
-    own = [f"artifacts/{name}/train", f"artifacts/{name}/results"]
+    own = [f"artifacts/{config.pictures}/data"]
+    own += [f"artifacts/{name}/{part}" for part in ("train", "decode", "results")]
     pages = [f"reports/{name}/tables", f"reports/{name}/figures"]
     if params.papers[name].rating:
         pages.append(f"reports/{name}/rating")

@@ -28,6 +28,7 @@ PAPERS = Path("papers")
 PAPER_FILE = "runs.yaml"  # the file of parameters in a paper's folder
 SCALES = Path("scales")
 SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
+PRETRAINED = "huggingface"  # the architecture of captioners that are read from a user's folder
 GENERATED = ("scenes", "clips")  # datasets that the pipeline makes itself
 
 
@@ -72,6 +73,8 @@ class ImageTask(TaskParams):
     dataset: Annotated[Name, _dataset("images")]
     # What differs from `scenes` in its generated world. `seed_offset` is added to `seed`: no image is in two worlds.
     world: dict[str, Any] = Field(default_factory=dict)
+    # Folder of a captioner of Hugging Face, whose tokens the captions are. None: captions are words.
+    pretrained: str | None = None
 
 
 class ClipTask(TaskParams):

@@ -16,7 +16,7 @@ from seqcap.files.json_file import write_json
 from seqcap.pipeline.graph import CONFIGURE, GRAPH, LOCK, REPORT, check_unchanged, graph_file, lock_files
 from seqcap.pipeline.params import PARAMS, read_yaml
 from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
-from seqcap.pipeline.schedule import cores, jobs_here, note_seconds, path_seconds, read_seconds
+from seqcap.pipeline.schedule import Queue, cores, jobs_here, note_seconds, read_seconds
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
 from seqcap.tasks import STARTS
@@ -24,12 +24,39 @@ from seqcap.tasks import STARTS
 LARGE = 5 << 20  # bytes
 
 
-def repro(folder: Path, jobs: int | None, targets: Collection[str] = (), *, then_report: bool = False) -> None:
+def repro(
+    folder: Path,
+    jobs: int | None,
+    targets: Collection[str] = (),
+    *,
+    then_report: bool = False,
+    cluster: str | None = None,
+) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time; None: as many as there are cores,
     memory permitting. Waits for another run there. `targets` run with the stages that they depend on; empty: every
-    stage. With `then_report` the report comes last, of these and of what git has of other papers."""
+    stage. With `then_report` the report comes last, of these and of what git has of other papers. `cluster`: the
+    address of a Dask scheduler whose workers run the stages (`cluster.Cluster`); None: this process does."""
     check_checkout(folder)
-    jobs = jobs or jobs_here()
+    if cluster is None:
+        here = jobs or jobs_here()
+        _repro(folder, here, here, targets, then_report, lambda _, *command: run_python(*command))
+        return
+    from seqcap.pipeline.cluster import connected
+
+    with connected(cluster, run_python) as workers:
+        _repro(folder, jobs or workers.jobs, cores(), targets, then_report, workers.run)
+
+
+def _repro(
+    folder: Path,
+    jobs: int,
+    sharing: int,
+    targets: Collection[str],
+    then_report: bool,
+    execute: Callable[..., int],
+) -> None:
+    """`repro`, where `execute(stage, folder, *arguments)` runs Python for a stage, and `sharing` stages share the
+    cores of a machine."""
 
     def run(stage: str) -> str:
         begun = time.monotonic()
@@ -39,9 +66,9 @@ def repro(folder: Path, jobs: int | None, targets: Collection[str] = (), *, then
         if gone:
             # DVC would not run it. The page names the papers that it lacks.
             print(f"the report is made without {', '.join(gone)}: nothing of these has run", flush=True)
-            status = run_python(folder, "stages/report.py")
+            status = execute(stage, folder, "stages/report.py")
         else:
-            while (status := run_python(folder, *dvc, stage)) == BUSY:
+            while (status := execute(stage, folder, *dvc, stage)) == BUSY:
                 wait_for_dvc(folder)
         file, name = split_address(stage)
         keep_records(folder, [file.with_name(LOCK.name)])
@@ -64,7 +91,7 @@ def repro(folder: Path, jobs: int | None, targets: Collection[str] = (), *, then
         elif CONFIGURE in needed:
             check_unchanged(folder)
         print(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date", flush=True)
-        share_cores(folder, jobs)
+        share_cores(folder, sharing)
         try:
             run_graph(graph, run, jobs, read_seconds(folder))
         finally:
@@ -94,22 +121,17 @@ def run_python(folder: Path, *arguments: str) -> int:
 def run_graph(
     graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: int, seconds: Mapping[str, float]
 ) -> None:
-    """Calls `run` with every stage of a graph, up to `jobs` at a time, each when those that it depends on are done. Of
-    those that may start, the one with the longest path of `seconds` ahead of it goes first. If one fails, no other
+    """Calls `run` with every stage of a graph in the order of `Queue`, up to `jobs` at a time. If one fails, no other
     starts, and those that run come to their end."""
-    path = path_seconds(graph, seconds)
-    order = TopologicalSorter(graph)
-    order.prepare()
-    waiting: list[str] = []
+    queue = Queue(graph, seconds)
     running: set[Future[str]] = set()
     with ThreadPoolExecutor(jobs) as pool:
-        while order.is_active():
-            waiting = sorted([*waiting, *order.get_ready()], key=lambda stage: -path[stage])
-            while waiting and len(running) < jobs:
-                running.add(pool.submit(run, waiting.pop(0)))
+        while queue:
+            while len(running) < jobs and (stage := queue.take()) is not None:
+                running.add(pool.submit(run, stage))
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                order.done(future.result())
+                queue.done(future.result())
 
 
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:

@@ -9,7 +9,7 @@ from seqcap.config import data as configs
 from seqcap.errors import InputError
 from seqcap.files.schemas import SPLITS
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import GENERATED, PARAMS, ClipTask, Params, SentenceTask
+from seqcap.pipeline.params import GENERATED, PARAMS, PRETRAINED, ClipTask, ImageTask, Params, SentenceTask
 from seqcap.pipeline.validation import find, validated
 from seqcap.tasks import KINDS
 from seqcap.world import scenes
@@ -20,14 +20,19 @@ def data_config(params: Params, name: str) -> configs.ImageData | configs.ClipDa
     task, shared = params.shared.tasks[name], params.shared
     generated = task.dataset in GENERATED
     modules = [KINDS[task.kind].data]
+    pretrained = task.pretrained if isinstance(task, ImageTask) else None
     if not isinstance(task, SentenceTask):
         modules.append(f"seqcap.data.datasets.{task.dataset}")
     elif generated:
         modules.append("seqcap.world.parallel")
+    files = [] if generated else list(Path(str(task.root)).glob("*"))
+    if pretrained is not None:
+        modules += ["seqcap.features.captioner_folder"]
+        files += Path(pretrained).glob("*.json")
     common: dict[str, Any] = {
         "root": data_root(params, name),
         "seed": shared.seed,
-        "fingerprint": {} if generated else fingerprint(Path(str(task.root)).glob("*")),
+        "fingerprint": fingerprint(files),
         "code": closure(modules, ["data.py"]),
     }
     if isinstance(task, SentenceTask):
@@ -45,7 +50,7 @@ def data_config(params: Params, name: str) -> configs.ImageData | configs.ClipDa
     values = shared.scenes.model_dump() | task.world
     common["seed"] += values.pop("seed_offset", 0)
     world = validated(scenes.Config, values, PARAMS, f"tasks.{name}.world").model_dump() if generated else None
-    return configs.ImageData(scenes=world, **common)
+    return configs.ImageData(scenes=world, pretrained=pretrained, **common)
 
 
 def data_root(params: Params, name: str) -> str:
@@ -99,11 +104,13 @@ def embeddings_config(params: Params, name: str) -> configs.EmbeddingsConfig:
 
 
 def check_features(params: Params) -> None:
-    """Checks that every task with images or clips that a captioner reads has a section in `features`, and no other."""
+    """Checks that every task with images or clips whose features a captioner reads has a section in `features`, and no
+    task without images."""
     allowed = {name for name, task in params.shared.tasks.items() if KINDS[task.kind].features}
     entries = (params.runs, params.variances, params.estimators)
     used = {entry.captioner for section in entries for entry in section.values()} | set(params.shared.pretrain)
-    needed = allowed & {captioner.task for name, captioner in params.shared.captioners.items() if name in used}
+    captioners = [captioner for name, captioner in params.shared.captioners.items() if name in used]
+    needed = allowed & {captioner.task for captioner in captioners if captioner.architecture != PRETRAINED}
     if not needed <= set(params.shared.features) <= allowed:
         given = ", ".join(params.shared.features) or "nothing"
         raise InputError(PARAMS, f"features has {given}", f"name each of {', '.join(sorted(needed or allowed))}")

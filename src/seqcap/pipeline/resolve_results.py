@@ -37,6 +37,7 @@ def decode_config(params: Params, group: str, trained: TrainConfig) -> DecodeCon
     modules = [
         module for run in runs.values() for module in (KINDS[run.kind].reader, f"seqcap.models.{run.architecture}")
     ]
+    modules += [module for run in runs.values() for module in training.task_modules(params, run.task)]
     return DecodeConfig(runs=decoded, code=closure(modules, ["decode.py"]))
 
 

@@ -13,7 +13,7 @@ from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
 from seqcap.config.training import TrainConfig, TrainingRun
 from seqcap.errors import InputError
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import PARAMS, SCRATCH, ImageTask, Params, RetrieverParams, RunParams
+from seqcap.pipeline.params import PARAMS, PRETRAINED, SCRATCH, ImageTask, Params, RetrieverParams, RunParams
 from seqcap.pipeline.resolve_data import data_root, fingerprint
 from seqcap.pipeline.validation import find, validated
 from seqcap.tasks import KINDS
@@ -26,6 +26,9 @@ WORDS = {name: f"artifacts/words/{{task}}/{name}.parquet" for name in ("embeddin
 
 
 def pretrain_config(params: Params, name: str) -> TrainConfig:
+    if name in params.shared.captioners and params.shared.captioners[name].architecture == PRETRAINED:
+        fix = "train cross_entropy in a run, and name that as `start` of others"
+        raise InputError(PARAMS, f"pretrain.{name} is of a captioner that is trained already", fix)
     run = TrainingRun(
         **captioner_fields(params, name, PARAMS, f"pretrain.{name}"),
         name=name,
@@ -83,6 +86,11 @@ def captioner_fields(params: Params, name: str, source: Path, place: str) -> dic
     config = _config_class(models, captioner.architecture, PARAMS, what)
     if task.kind not in models.model_class(captioner.architecture).kinds:
         raise InputError(PARAMS, what, f"it cannot read the task {captioner.task}")
+    if captioner.architecture == PRETRAINED:
+        folder, own = captioner.model.get("folder"), task.pretrained if isinstance(task, ImageTask) else None
+        if folder != own:
+            place = f"captioners.{name}.model.folder is {folder!r}"
+            raise InputError(PARAMS, place, f"tasks.{captioner.task}.pretrained is {own!r}: name one folder in both")
     return {
         "task": captioner.task,
         "kind": task.kind,
@@ -150,6 +158,10 @@ def _reads(params: Params, name: str, task: str, seeds: int, weights: Mapping[st
     """What a run's objective and reward read -> its path."""
     run, source, place = params.runs[name], params.source(name), f"runs.{name}"
     paths = {}
+    captioner = params.shared.captioners[run.captioner]
+    if captioner.architecture == PRETRAINED:
+        # Its weights, tokenizer and image processor.
+        paths[PRETRAINED] = str(captioner.model["folder"])
     for key in (*objectives.model_class(run.objective).reads, *rewards.reads(weights)):
         if key == LISTENER:
             paths[key] = find_listener(params, run.listener or "none", task, source, f"{place}.listener", seeds)
@@ -194,6 +206,7 @@ def retriever_module(params: Params, folder: str) -> str:
 
 def training_modules(params: Params, run: TrainingRun) -> Iterator[str]:
     """What training a run imports by name."""
+    yield from task_modules(params, run.task)
     yield f"seqcap.models.{run.architecture}"
     yield f"seqcap.objectives.{run.objective}"
     yield from KINDS[run.kind].modules
@@ -202,6 +215,14 @@ def training_modules(params: Params, run: TrainingRun) -> Iterator[str]:
         yield "seqcap.data.embeddings"
     if LISTENER in run.reads:
         yield retriever_module(params, run.reads[LISTENER])
+
+
+def task_modules(params: Params, name: str) -> Iterator[str]:
+    """What reading a task imports by name, besides its reader."""
+    task = params.shared.tasks[name]
+    if isinstance(task, ImageTask) and task.pretrained is not None:
+        yield "seqcap.data.tokens"
+        yield "seqcap.features.pixels"
 
 
 def retriever_config(params: Params, name: str) -> RetrieverConfig:
@@ -216,6 +237,7 @@ def retriever_config(params: Params, name: str) -> RetrieverConfig:
         fix = "a CLIP is read from a folder, other retrievers are trained (null)"
         raise InputError(PARAMS, f"{place}.folder is {retriever.folder!r}", fix)
     modules = [f"seqcap.retrieval.{retriever.architecture}", *(["seqcap.training.retrievers"] if trained else [])]
+    modules += task_modules(params, retriever.task)
     return RetrieverConfig(
         name=name,
         task=retriever.task,

@@ -41,6 +41,28 @@ def read_seconds(folder: Path) -> dict[str, float]:
     return dict(read_json(path)) if path.is_file() else {}
 
 
+class Queue:
+    """The stages of a graph in the order in which they start: each when those that it depends on are done; of those
+    that may start, the one with the longest path of `seconds` ahead of it first. True until all are done."""
+
+    def __init__(self, graph: Mapping[str, set[str]], seconds: Mapping[str, float]) -> None:
+        self._path = path_seconds(graph, seconds)
+        self._order = TopologicalSorter(graph)
+        self._order.prepare()
+        self._waiting: list[str] = []
+
+    def __bool__(self) -> bool:
+        return self._order.is_active()
+
+    def take(self) -> str | None:
+        """The next stage to start; None while all others wait for those that run."""
+        self._waiting = sorted([*self._waiting, *self._order.get_ready()], key=lambda stage: -self._path[stage])
+        return self._waiting.pop(0) if self._waiting else None
+
+    def done(self, stage: str) -> None:
+        self._order.done(stage)
+
+
 def path_seconds(graph: Mapping[str, set[str]], seconds: Mapping[str, float]) -> dict[str, float]:
     """Stage -> the seconds from its start to the end of the longest path through what depends on it. A stage that was
     never measured counts as the mean of those that were, or as one second if none was.

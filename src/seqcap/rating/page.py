@@ -23,7 +23,7 @@ from seqcap.evaluation.retrieval import most_similar
 from seqcap.files.json_file import write_json
 from seqcap.files.writing import atomic
 from seqcap.rating import KEY_FILE, PAGE, Entry, Key, Task, kit_folder
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.standalone import render
 from seqcap.tasks import ARTIFACTS
 from seqcap.world.drawing import draw
@@ -56,14 +56,14 @@ class NaturalnessItem:
     against_caption: str
 
 
-def write_kit(run: Run, judge: str) -> None:
+def write_kit(results: Results, judge: str) -> None:
     """Writes reports/<paper>/rating: page and key, or where there is nothing to show or to ask, README.md. `judge` is
     the folder of the retriever that says which images are similar."""
-    task, folder = run.config.pictures, kit_folder(run.paper.name)
-    why = f"The pictures are photographs ({run.dataset(task)}), which are not ours to show."
-    if run.config.tasks[task].show:
-        part = run.paper.find("rating")
-        accuracy, naturalness = part.questions(run, most_similar(judge, task, run.split(task)))
+    task, folder = results.config.pictures, kit_folder(results.paper.name)
+    why = f"The pictures are photographs ({results.dataset(task)}), which are not ours to show."
+    if results.config.tasks[task].show:
+        part = results.paper.find("rating")
+        accuracy, naturalness = part.questions(results, most_similar(judge, task, results.split(task)))
         if accuracy or naturalness:
             scenes = read_scenes(ARTIFACTS / task / "data" / SCENES_FILE)
             write_page(folder / PAGE, accuracy, naturalness, "Captions of pictures", scenes)

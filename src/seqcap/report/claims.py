@@ -10,7 +10,7 @@ from seqcap.metrics import registry
 from seqcap.metrics.registry import Direction
 from seqcap.report import statistics, verdicts
 from seqcap.report.evidence import MARGIN, Changed, Evidence, Registered, Rule, Side
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions
 from seqcap.report.published import Printed
@@ -36,7 +36,7 @@ class Source(Protocol):
     def runs(self) -> tuple[str, ...]:
         """The runs that the number is made from."""
 
-    def number(self, run: Run) -> Number | Missing:
+    def number(self, results: Results) -> Number | Missing:
         """The number, or why there is none."""
 
 
@@ -77,34 +77,34 @@ class Claim:
     def scale(self) -> float:
         return self.printed.scale if self.printed else registry.find(self.metric).scale
 
-    def words(self, run: Run) -> str:
-        entry = self.entry(run)
-        text = run.fill(self.text, entry.evaluation if entry else "")
+    def words(self, results: Results) -> str:
+        run = self.run_in(results)
+        text = results.fill(self.text, run.evaluation if run else "")
         return f"Control: {text}" if self.control else text
 
-    def what(self, run: Run) -> str:
-        metric, entry = registry.find(self.metric).label, self.entry(run)
-        evaluation = entry.evaluation if entry else ""
-        kinds = [run.kind(entry.task)] if entry else [kind for kind in KINDS.values() if kind.quality == self.metric]
+    def what(self, results: Results) -> str:
+        metric, run = registry.find(self.metric).label, self.run_in(results)
+        evaluation = run.evaluation if run else ""
+        kinds = [results.kind(run.task)] if run else [kind for kind in KINDS.values() if kind.quality == self.metric]
         caption = kinds[0].caption if kinds else "caption"
         if self.phrase:
             return self.phrase.format(caption=caption)
         if self.sources is not None:
             return f"{metric} {self.of}"
         if self.decoder == "sample":
-            return f"{metric} of {run.samples(evaluation)} samples"
+            return f"{metric} of {results.samples(evaluation)} samples"
         if self.captions != "best":
-            return f"{metric} of the beam's {run.beam(evaluation)}"
+            return f"{metric} of the beam's {results.beam(evaluation)}"
         return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {caption}"
 
-    def entry(self, run: Run) -> ReportedRun | None:
-        """The first of its runs that is part of this run."""
-        return next((run.by_name[name] for name in self.names if name in run.by_name), None)
+    def run_in(self, results: Results) -> ReportedRun | None:
+        """The first of its runs that is in the results."""
+        return next((results.by_name[name] for name in self.names if name in results.by_name), None)
 
 
 @dataclass(frozen=True)
-class Result:
-    """A comparison's outcome."""
+class Comparison:
+    """One comparison of a claim, and its outcome."""
 
     claim: Claim
     outcome: Outcome
@@ -118,26 +118,26 @@ class Result:
 class JudgedClaim:
     """A claim with all its comparisons."""
 
-    results: tuple[Result, ...]
+    comparisons: tuple[Comparison, ...]
     judged: Judgement
 
     @property
     def claim(self) -> Claim:
-        return self.results[0].claim
+        return self.comparisons[0].claim
 
     @property
     def explained(self) -> str:
-        """What explains that it does not hold."""
+        """Why the claim does not hold, or what was tried, if claims.yaml says so."""
         return self.claim.explained if self.judged.verdict in (REVERSED, LESS, UNSURE) else ""
 
 
-def evidence(claim: Claim, run: Run) -> Evidence:
+def evidence(claim: Claim, results: Results) -> Evidence:
     """The numbers of a claim's sides, and what the paper says, in the printed scale."""
     printed = claim.printed
     stated = Evidence(
-        paper=run.paper.name,
+        paper=results.paper.name,
         claim=claim.id,
-        sentence=claim.words(run),
+        sentence=claim.words(results),
         control=claim.control,
         level="primary" if claim.primary else "detail",
         rule=claim.rule,
@@ -149,7 +149,7 @@ def evidence(claim: Claim, run: Run) -> Evidence:
         left=claim.left,
         right=claim.right,
         base=claim.base or "",
-        what=claim.what(run),
+        what=claim.what(results),
         decimals=registry.find(claim.metric).digits(claim.scale),
         printed=tuple(printed.values) if printed else (),
         printed_decimals=printed.decimals if printed else 0,
@@ -158,47 +158,47 @@ def evidence(claim: Claim, run: Run) -> Evidence:
         registered=claim.registered,
         changed=claim.changed,
     )
-    numbers = _numbers(claim, run)
+    numbers = _numbers(claim, results)
     missing = next((number for number in numbers if isinstance(number, Missing)), None)
     if missing is not None:
         reason = claim.untestable or missing.reason
         return stated.model_copy(update={"untestable": reason, "absent": missing.absent})
     there = tuple(number for number in numbers if isinstance(number, Number))
     return stated.model_copy(
-        update=_measured(claim, run, Contrast(there, stated.weights, run.share_start(claim.names)))
+        update=_measured(claim, results, Contrast(there, stated.weights, results.share_start(claim.names)))
     )
 
 
-def run_claims(claims: Sequence[Claim], run: Run) -> list[JudgedClaim]:
+def run_claims(claims: Sequence[Claim], results: Results) -> list[JudgedClaim]:
     """The claims with their outcomes and verdicts."""
-    judged = verdicts.judge([evidence(claim, run) for claim in claims])
+    judged = verdicts.judge([evidence(claim, results) for claim in claims])
     of_claims = [tuple(of) for _, of in groupby(claims, key=lambda claim: claim.id)]
     return [
-        JudgedClaim(tuple(map(Result, of_claim, judgement.outcomes)), judgement)
+        JudgedClaim(tuple(map(Comparison, of_claim, judgement.outcomes)), judgement)
         for of_claim, judgement in zip(of_claims, judged, strict=True)
     ]
 
 
-def _numbers(claim: Claim, run: Run) -> list[Number | Missing]:
+def _numbers(claim: Claim, results: Results) -> list[Number | Missing]:
     if claim.sources is not None:
-        return [source.number(run) for source in claim.sources]
-    samples = run.matched(claim.names, claim.decoder, claim.metric, claim.captions)
+        return [source.number(results) for source in claim.sources]
+    samples = results.matched(claim.names, claim.decoder, claim.metric, claim.captions)
     return [samples] if isinstance(samples, Missing) else [Number.of(sample) for sample in samples]
 
 
-def _measured(claim: Claim, run: Run, of: Contrast) -> dict[str, Any]:
-    """What a comparison's evidence has of its numbers."""
+def _measured(claim: Claim, results: Results, of: Contrast) -> dict[str, Any]:
+    """The fields of a comparison's `Evidence` that its numbers give."""
     scale = claim.scale
     names = [claim.left, claim.right, *([claim.base] if claim.base else [])]
     runs = [source.runs for source in claim.sources] if claim.sources else [(name,) for name in names]
-    labels = [run.by_name[name].label if name in run.by_name else name for name in names]
+    labels = [results.by_name[name].label if name in results.by_name else name for name in names]
     sides = [
         Side(
             label=label,
             value=_short(scale * number.value),
             by_seed={seed: _short(scale * value) for seed, value in number.by_seed.items()},
             runs=its,
-            gained={name: round(run.gained[name], 3) for name in its if name in run.gained},
+            gained={name: round(results.gained[name], 3) for name in its if name in results.gained},
         )
         for label, its, number in zip(labels, runs, of.numbers, strict=True)
     ]
@@ -241,8 +241,8 @@ def claims_table(judged: Sequence[JudgedClaim]) -> list[str]:
         lines += [_READING, ""]
     if absent:
         ids = ", ".join(dict.fromkeys(absent))
-        number = sum(len(of.results) for of in judged)
-        shared.append(f"- Not run, for want of their variants: {len(absent)} of {number} comparisons ({ids}).")
+        number = sum(len(of.comparisons) for of in judged)
+        shared.append(f"- Not run, for want of their runs: {len(absent)} of {number} comparisons ({ids}).")
     return [*lines, *words, *shared]
 
 

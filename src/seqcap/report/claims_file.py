@@ -20,8 +20,9 @@ Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isi
 _OF_ALL = ("control", "why", "explained", "rule", "margin", "registered", "changed")
 
 
-class Entry(Frozen):
-    """Comparisons of one claim that differ in block, metric, decoder or run alone, in this order."""
+class Comparisons(Frozen):
+    """A group of comparisons of one claim: every combination of its blocks, columns or metrics, decoders, left sides
+    and right sides, in this order."""
 
     left: Names  # runs, or in a paper with code of its own what that code reads
     right: Names  # the same
@@ -54,7 +55,7 @@ class Stated(Frozen):
     primary: int = Field(1, ge=1)  # how many of the first comparisons decide it
     registered: Registered | None = None  # None: nothing was, before the first run
     changed: Changed | None = None
-    comparisons: tuple[Entry, ...]
+    comparisons: tuple[Comparisons, ...]
 
 
 class Finding(Frozen):
@@ -63,6 +64,7 @@ class Finding(Frozen):
     sentence: str
     claim: str
     control: str = ""  # a control of ours without which that number misleads
+    shown: tuple[str, ...] = ()  # the claims on the first page; none: the first ones
 
 
 class Measured(Frozen):
@@ -94,27 +96,27 @@ class ClaimsFile(Frozen):
         return self.remarks[key].format(**values)
 
     def build(self, paper: Paper) -> list[Claim]:
-        return self.made(lambda stated, entry: self._build(stated, entry, paper))
+        return self.made(lambda stated, group: self._build(stated, group, paper))
 
-    def made(self, make: Callable[[Stated, Entry], Iterable[Claim]]) -> list[Claim]:
-        """The comparisons of all claims, as `make` gives them for a claim and an entry of it."""
+    def made(self, make: Callable[[Stated, Comparisons], Iterable[Claim]]) -> list[Claim]:
+        """The comparisons of all claims, as `make` gives them for a claim and each of its groups."""
         found: list[Claim] = []
         for stated in self.claims:
-            made = (claim for entry in stated.comparisons for claim in make(stated, entry))
+            made = (claim for group in stated.comparisons for claim in make(stated, group))
             shared = {name: getattr(stated, name) for name in _OF_ALL}
             found += [replace(claim, **shared, primary=place < stated.primary) for place, claim in enumerate(made)]
         return found
 
-    def _build(self, stated: Stated, entry: Entry, paper: Paper) -> Iterator[Claim]:
-        where = entry.columns_of or entry.table
-        for _, column, decoder, left, right in entry.each():
-            metric, captions = paper.facts.columns[where][column] if entry.columns else (column, entry.captions)
-            names = [left, right, *([entry.base] if entry.base else [])]
+    def _build(self, stated: Stated, group: Comparisons, paper: Paper) -> Iterator[Claim]:
+        where = group.columns_of or group.table
+        for _, column, decoder, left, right in group.each():
+            metric, captions = paper.facts.columns[where][column] if group.columns else (column, group.captions)
+            names = [left, right, *([group.base] if group.base else [])]
             printed = None
-            if entry.table:
-                rows = (paper.row_of(entry.table, name, decoder) for name in names)
-                printed = paper.published.printed(entry.table, column, *rows)
-            signs = entry.columns or entry.metrics
+            if group.table:
+                rows = (paper.row_of(group.table, name, decoder) for name in names)
+                printed = paper.published.printed(group.table, column, *rows)
+            signs = group.columns or group.metrics
             yield Claim(
                 stated.id,
                 stated.sentence,
@@ -125,6 +127,6 @@ class ClaimsFile(Frozen):
                 right,
                 signs[column] if isinstance(signs, Mapping) else printed.sign if printed else 1,
                 printed,
-                entry.base,
+                group.base,
                 phrase=self.words.get(where, {}).get(column, ""),
             )

@@ -6,7 +6,7 @@ from seqcap.files.schemas import DECODERS
 from seqcap.metrics.registry import METRICS, Metric
 from seqcap.report.claims import Claim, evidence
 from seqcap.report.evidence import Evidence
-from seqcap.report.inputs import Count, Run
+from seqcap.report.inputs import Count, Results
 from seqcap.report.paper import Captions
 from seqcap.report.verdicts import FEW_SEEDS, HOLDS, LEAST_SEEDS, REVERSED, Outcome, judge
 
@@ -15,7 +15,7 @@ _JUDGED = {HOLDS: "better", REVERSED: "worse"}
 LEAST_ITEMS = 100  # fewer bear no verdict
 
 
-def compared(run: Run, left: str, right: str) -> list[Outcome]:
+def compared(results: Results, left: str, right: str) -> list[Outcome]:
     """The differences by metric; empty where the runs have no score in common. Intervals, p and q are those of the
     report's claims, with q for the number of these metrics."""
     claims = [
@@ -23,10 +23,10 @@ def compared(run: Run, left: str, right: str) -> list[Outcome]:
         for decoder in DECODERS
         for metric in METRICS.values()
         if (captions := _captions(metric, decoder)) is not None
-        and all(run.scores.sample(name, decoder, metric.name, captions) is not None for name in (left, right))
+        and all(results.scores.sample(name, decoder, metric.name, captions) is not None for name in (left, right))
     ]
     # Nothing is claimed, so that no side has to catch up.
-    found = [_without_curves(evidence(claim, run)) for claim in claims]
+    found = [_without_curves(evidence(claim, results)) for claim in claims]
     return [judged.first for judged in judge(found) if judged.first.difference is not None]
 
 
@@ -34,9 +34,9 @@ def _without_curves(of: Evidence) -> Evidence:
     return of.model_copy(update={"sides": tuple(side.model_copy(update={"gained": {}}) for side in of.sides)})
 
 
-def heading(run: Run, left: str, right: str, outcomes: Sequence[Outcome]) -> str:
-    """Who is compared, on how much; or on how little, which bears no verdict."""
-    labels = " against ".join(run.by_name[name].label for name in (left, right))
+def heading(results: Results, left: str, right: str, outcomes: Sequence[Outcome]) -> str:
+    """Which runs are compared, on how many seeds and items; or that these are too few for a verdict."""
+    labels = " against ".join(results.by_name[name].label for name in (left, right))
     items, seeds = outcomes[0].evidence.items, outcomes[0].seeds
     if _enough(outcomes):
         return f"{labels}: {seeds} training seeds, {items:,} test items"
@@ -44,7 +44,7 @@ def heading(run: Run, left: str, right: str, outcomes: Sequence[Outcome]) -> str
     return f"{labels}: no verdict: {here}; it takes {LEAST_ITEMS} items and {Count(LEAST_SEEDS).word} seeds"
 
 
-def matrix(run: Run, left: str, right: str, outcomes: Sequence[Outcome]) -> list[list[str]]:
+def matrix(results: Results, left: str, right: str, outcomes: Sequence[Outcome]) -> list[list[str]]:
     """A row per difference: both sides, the difference and, of enough items and seeds, q and the verdict on the left
     one. The first is the header."""
     rows = [["", left, right, "difference [95%]", "q", ""]]

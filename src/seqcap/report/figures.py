@@ -23,7 +23,7 @@ from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Estimate
 from seqcap.tasks import ARTIFACTS
@@ -48,18 +48,18 @@ _FRAMES = 2, 3
 _CURVE_POINTS = 60
 
 
-def write_figures(run: Run) -> None:
+def write_figures(results: Results) -> None:
     """Writes <name>.png of every figure, and figures.json. A function with nothing to draw returns a sentence."""
-    folder, functions = REPORTS / run.paper.name / "figures", run.paper.functions("figures")
+    folder, functions = REPORTS / results.paper.name / "figures", results.paper.functions("figures")
     words = {}
     with matplotlib.style.context(["default", _STYLE]):
-        for name, text in run.paper.figures.items():
-            drawn = functions[name](run)
+        for name, text in results.paper.figures.items():
+            drawn = functions[name](results)
             if isinstance(drawn, str):
                 words[name] = {"title": text.title, "missing": drawn}
             else:
                 _save(drawn, folder / f"{name}.png")
-                words[name] = {"title": text.title, "caption": run.fill(text.caption)}
+                words[name] = {"title": text.title, "caption": results.fill(text.caption)}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
     json_file.write_json(folder / "figures.json", {"order": list(words), "figures": words})
 
@@ -94,13 +94,13 @@ def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
     return pd.concat([drawn[~short], drawn[short]]).head(count)
 
 
-def image_name(run: Run, item: int, task: str = "") -> str:
-    task = task or run.config.pictures
-    return f"{run.dataset(task)}, {run.split(task)} {run.kind(task).unit} {item}"
+def image_name(results: Results, item: int, task: str = "") -> str:
+    task = task or results.config.pictures
+    return f"{results.dataset(task)}, {results.split(task)} {results.kind(task).unit} {item}"
 
 
-def captions_of(run: Run, name: str, item: int, decoder: str) -> list[str]:
-    decoded, seed = run.decoded(name), run.by_name[name].seeds[0]
+def captions_of(results: Results, name: str, item: int, decoder: str) -> list[str]:
+    decoded, seed = results.decoded(name), results.by_name[name].seeds[0]
     chosen = decoded[(decoded["item"] == item) & (decoded["decoder"] == decoder) & (decoded["seed"] == seed)]
     return [str(text) for text in chosen.sort_values("rank")["text"]]
 
@@ -131,7 +131,7 @@ class Row:
         return max(lines * _LINE + 0.5, 1.55 if self.file else 0.9)
 
 
-def captions_figure(run: Run, rows: Sequence[Row], left_out: Sequence[str] = ()) -> Figure:
+def captions_figure(results: Results, rows: Sequence[Row], left_out: Sequence[str] = ()) -> Figure:
     """A row per image: the image, or its file name where it may not be shown, and columns as wide as their text; below,
     the systems that are `left_out` because this run does not have them."""
     columns = zip(*(row.columns for row in rows), strict=True)
@@ -143,7 +143,7 @@ def captions_figure(run: Run, rows: Sequence[Row], left_out: Sequence[str] = ())
     top = height - 0.05
     _text(figure, 0.1, 0.05 + below.lines * _LINE, below)
     for row in rows:
-        _draw_image(figure, 0.1, top, row, run)
+        _draw_image(figure, 0.1, top, row, results)
         left = 2.1
         for (heading, *lines), width in zip(row.columns, inches, strict=True):
             _text(figure, left, top - 0.12, heading)
@@ -161,8 +161,8 @@ def _width(lines: Sequence[Line]) -> float:
     return max(len(part) * (1.15 if line.bold else 1.0) for line in lines for part in line.text.split("\n"))
 
 
-def beam_caption(run: Run, name: str, item: int) -> Line:
-    return Line(captions_of(run, name, item, "beam")[0] or "(empty)")
+def beam_caption(results: Results, name: str, item: int) -> Line:
+    return Line(captions_of(results, name, item, "beam")[0] or "(empty)")
 
 
 def systems_row(title: str, heading: str, captions: Mapping[str, Line], colours: Mapping[str, str], width: int) -> Row:
@@ -176,7 +176,7 @@ def systems_row(title: str, heading: str, captions: Mapping[str, Line], colours:
 
 
 def example_rows(
-    run: Run,
+    results: Results,
     images: pd.DataFrame,
     captions: Callable[[int], Mapping[str, Line]],
     heading: str,
@@ -187,7 +187,7 @@ def example_rows(
     """A row per image (or clip of `task`); `captions` gives each system's caption of an item."""
     rows: list[Row] = []
     for item, file in zip(images["item"].tolist(), images["file"].tolist(), strict=True):
-        row = systems_row(image_name(run, item, task), "" if rows else heading, captions(item), colours, width)
+        row = systems_row(image_name(results, item, task), "" if rows else heading, captions(item), colours, width)
         rows.append(replace(row, file=file, task=task))
     return rows
 
@@ -198,15 +198,15 @@ def _text(figure: Figure, x: float, y: float, line: Line) -> None:
     figure.text(x / width, y / height, line.text, color=line.colour, weight=weight, va="top", linespacing=1.25)
 
 
-def _draw_image(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
+def _draw_image(figure: Figure, left: float, top: float, row: Row, results: Results) -> None:
     _text(figure, left, top - 0.12, Line(textwrap.fill(row.name, 26), bold=True))
     if row.file is None:
         _text(figure, left, top - 0.38, Line("a COCO photograph,\nnot shown", GREY))
-    elif not run.config.tasks[row.task or run.config.pictures].show:
+    elif not results.config.tasks[row.task or results.config.pictures].show:
         words = f"{'clip' if row.task else 'photograph'} not shown: {Path(row.file).name}"
         _text(figure, left, top - 0.38, Line(textwrap.fill(words, 24), GREY))
     else:
-        data = ARTIFACTS / (row.task or run.config.pictures) / "data"
+        data = ARTIFACTS / (row.task or results.config.pictures) / "data"
         shown = _frames(data, row.file) if row.task else np.asarray(ImageSource(data).read(row.file))
         high = min(row.height - 0.45, 1.45)
         wide = high * shown.shape[1] / shown.shape[0]
@@ -263,28 +263,28 @@ def legend(figure: Figure, axes: Iterable[Axes], ncols: int) -> None:
 def plot_curves(
     axis: Axes,
     curves: pd.DataFrame,
-    entries: Iterable[ReportedRun],
+    runs: Iterable[ReportedRun],
     colours: Mapping[str, str],
     dashed: Collection[str] = (),
 ) -> None:
     """One quantity of several runs (columns of `schemas.CURVES`): a thin line per seed, and their mean on top, dashed
     for the runs in `dashed`. Runs without training have no line."""
-    for entry in entries:
-        mine = curves[curves["variant"] == entry.name]
+    for run in runs:
+        mine = curves[curves["variant"] == run.name]
         if mine.empty or mine["step"].max() == 0:
             continue
-        colour = colours[entry.name]
+        colour = colours[run.name]
         for _, seed in mine.groupby("seed"):
             line = binned(seed.sort_values("step"))
             axis.plot(line["step"], line["value"], color=colour, linewidth=0.7, alpha=0.4)
         mean = binned(mine.groupby("step")["value"].mean().reset_index())
-        style = "--" if entry.name in dashed else "-"
-        axis.plot(mean["step"], mean["value"], color=colour, linewidth=2, linestyle=style, label=entry.label)
+        style = "--" if run.name in dashed else "-"
+        axis.plot(mean["step"], mean["value"], color=colour, linewidth=2, linestyle=style, label=run.label)
 
 
-def plot_start(axis: Axes, curves: pd.DataFrame, entries: Iterable[ReportedRun], label: str) -> None:
+def plot_start(axis: Axes, curves: pd.DataFrame, runs: Iterable[ReportedRun], label: str) -> None:
     """A dashed line at the runs' mean value at step 0: the pretrained captioner's."""
-    names = [entry.name for entry in entries]
+    names = [run.name for run in runs]
     starts = curves.loc[curves["variant"].isin(names) & (curves["step"] == 0), "value"]
     if not starts.empty:
         axis.axhline(starts.mean(), color="#666666", linestyle="--", linewidth=1, label=f"{label} (step 0)")
@@ -292,20 +292,20 @@ def plot_start(axis: Axes, curves: pd.DataFrame, entries: Iterable[ReportedRun],
 
 def curves_panel(
     axis: Axes,
-    run: Run,
+    results: Results,
     title: str,
     quantities: Collection[str],
-    entries: Sequence[ReportedRun],
+    runs: Sequence[ReportedRun],
     colours: Mapping[str, str],
     start: str = "",
     scale: float = 1.0,
 ) -> None:
     """Learning curves of some runs, of which none has two of the quantities; `start` names what they start from."""
-    curves = run.curves[run.curves["quantity"].isin(quantities)]
+    curves = results.curves[results.curves["quantity"].isin(quantities)]
     curves = curves.assign(value=scale * curves["value"])
-    plot_curves(axis, curves, entries, colours)
+    plot_curves(axis, curves, runs, colours)
     if start:
-        plot_start(axis, curves, entries, start)
+        plot_start(axis, curves, runs, start)
     axis.set_title(title, loc="left")
     axis.set_xlabel("training step (0: before any)")
 

@@ -8,16 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from seqcap.config.report import ReportConfig
-from seqcap.report import REPORTS, overview, provenance, texts
-from seqcap.report.results import Claim, Line, Results
-from seqcap.report.verdicts import DECIDED, HOLDS, LESS, NOT_RUN, REVERSED
+from seqcap.files import json_file
+from seqcap.report import REPORTS, provenance, texts
+from seqcap.report.advice import advice
+from seqcap.report.learnt import YARDSTICKS, learnt, read_yardsticks
+from seqcap.report.overview import ACROSS, LITERAL, PRECISION, RECALL, Overview
+from seqcap.report.summary import RESULTS, Claim, Line, Summary
+from seqcap.report.verdicts import DECIDED, FEW_SEEDS, HOLDS, NOT_RUN, UNDECIDABLE, UNSURE, UNTESTABLE
+
+MOST = 6  # claims of a paper on this page
+EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
+# Columns that results of older code lack.
+_WANTED = (LITERAL, PRECISION, RECALL)
+
+_NO_REASON = "No reason was found; tried: nothing beyond what the paper's page shows."
 
 ByPaper = dict[str, list[str]]  # paper -> claims
 
 
 @dataclass(frozen=True)
 class There:
-    """A claim's first comparison on the data of an experiment; `rule` as of `Results`."""
+    """A claim's first comparison on the data of an experiment; `rule` as of `Summary`."""
 
     line: Line
     verdict: str  # of the claim, if the same comparisons decide it there
@@ -29,14 +40,14 @@ class There:
 class Reported:
     config: ReportConfig
     folder: Path  # of the report
-    papers: Mapping[str, Results]  # those whose results are there
-    published: Mapping[str, Mapping[str, Results]]  # data -> paper -> what an experiment on it has published
+    papers: Mapping[str, Summary]  # those whose results are there
+    published: Mapping[str, Mapping[str, Summary]]  # data -> paper -> what an experiment on it has published
     faults: Sequence[str]  # why published data are left out
     probed: bool  # whether the features of generated images were probed
 
     def claims(self) -> Iterator[tuple[str, Claim]]:
-        for paper, results in self.papers.items():
-            for claim in results.claims:
+        for paper, summary in self.papers.items():
+            for claim in summary.claims:
                 yield paper, claim
 
     def elsewhere(self, paper: str, claim: Claim) -> dict[str, There]:
@@ -61,8 +72,23 @@ class Reported:
 
     def label(self, paper: str) -> str:
         """A paper's label, with the rule of its verdicts if that is not today's."""
-        results = self.papers[paper]
-        return f"{results.said['label']} (rule of `{results.rule}`)" if results.rule else str(results.said["label"])
+        summary = self.papers[paper]
+        return f"{summary.said['label']} (rule of `{summary.rule}`)" if summary.rule else str(summary.said["label"])
+
+    def shown(self, paper: str) -> list[Claim]:
+        """The claims of a paper that this page shows: those that its claims.yaml names, else its main one, the control
+        of that and the next ones in their order; of those that were run, at most `MOST`."""
+        summary = self.papers[paper]
+        claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
+        finding = summary.said["finding"] or {}
+        first = [*finding.get("shown", ()), finding.get("claim"), finding.get("control")]
+        order = dict.fromkeys([*(name for name in first if name), *claims])
+        return [claims[name] for name in order if name in claims][:MOST]
+
+    def page_of(self, paper: str, data: str) -> str:
+        """A paper's page on other data, relative to this report; "" where it is not in its folder."""
+        page = Path(self.config.beside[data], paper, "report.md")
+        return page.relative_to(self.folder).as_posix() if page.is_relative_to(self.folder) else ""
 
     @property
     def is_of_this_checkout(self) -> bool:
@@ -78,58 +104,61 @@ class Reported:
         return ", ".join(dict.fromkeys(data for of in self.papers.values() for data in of.said["datasets"]))
 
     @property
+    def on_generated(self) -> str:
+        """ " on generated scenes": what the title says of the data."""
+        return f" on generated {' and '.join(self.datasets.split(', '))}" if self.generated else ""
+
+    @property
+    def generated(self) -> bool:
+        """Whether all data are generated."""
+        return set(self.datasets.split(", ")) <= {"scenes", "clips"}
+
+    @property
     def scales(self) -> str:
-        return ", ".join(dict.fromkeys(results.provenance["scale"] for results in self.papers.values()))
+        return ", ".join(dict.fromkeys(summary.provenance["scale"] for summary in self.papers.values()))
 
     @property
     def older(self) -> list[str]:
         """The labels of the papers whose claims are not counted."""
-        return [results.said["label"] for results in self.papers.values() if results.rule and results.claims]
+        return [summary.said["label"] for summary in self.papers.values() if summary.rule and summary.claims]
 
     @property
     def counted(self) -> str:
         """ " of A, B": the papers whose claims are counted, where those of others are not."""
-        labels = [results.said["label"] for results in self.papers.values() if results.claims and not results.rule]
+        labels = [summary.said["label"] for summary in self.papers.values() if summary.claims and not summary.rule]
         return f" of {', '.join(labels)}" if self.older else ""
 
     def total(self, *, control: bool) -> Counter[str]:
         """The verdicts on all papers' claims, or on our controls."""
-        return sum((results.counts(control=control) for results in self.papers.values()), Counter[str]())
+        return sum((summary.counts(control=control) for summary in self.papers.values()), Counter[str]())
 
     def sizes(self, data: str) -> str:
         """ "2 training seeds, 1,000 test items" of the comparisons on other data."""
-        lines = [line for results in self.published[data].values() for claim in results.claims for line in claim.lines]
+        lines = [line for summary in self.published[data].values() for claim in summary.claims for line in claim.lines]
         seeds = {number for line in lines for number in line.seeds}
         items = {line.items for line in lines if line.items}
         return f"{_span(seeds)} training seeds, {_span(items)} test items"
 
 
-def _same(wanted: Claim, results: Results) -> There | None:
+def _same(wanted: Claim, summary: Summary) -> There | None:
     """The same claim, if the same comparisons decide it; else its first comparison, where it decides a claim or, if it
     decides none there, as a detail of one."""
     keys = [line.key for line in wanted.primary]
-    for claim in results.claims:
+    for claim in summary.claims:
         if [line.key for line in claim.primary] == keys:
-            return There(claim.first, claim.verdict, claim.words, results.rule)
-    found = [line for claim in results.claims for line in claim.lines if line.key == keys[0]]
+            return There(claim.first, claim.verdict, claim.words, summary.rule)
+    found = [line for claim in summary.claims for line in claim.lines if line.key == keys[0]]
     line = next((line for line in found if line.primary), found[0] if found else None)
-    return There(line, "", line.verdict, results.rule) if line else None
+    return There(line, "", line.verdict, summary.rule) if line else None
 
 
 def first_page(report: Reported) -> str:
     """The page as markdown; links are relative to the folder of the report."""
-    across = report.papers.get(overview.ACROSS)
-    shown = (
-        overview.on_first_page(report.folder / overview.ACROSS, across.provenance["minutes"])
-        if across
-        else {"table": []}
-    )
     return texts.text(
         "first_page",
         report=report,
-        remarks=across.said["remarks"] if across else [],
-        made_before=_made_before(across) if across else "",
-        **shown,
+        **_example(report),
+        **_across(report),
         **_findings(report),
         **_differing(report),
         **_failed(report),
@@ -138,28 +167,83 @@ def first_page(report: Reported) -> str:
     )
 
 
-def _made_before(across: Results) -> str:
-    """What is said of the table across papers where its numbers are of an older version of the code."""
-    made = f"[its page]({overview.ACROSS}/report.md)"
-    return f" Made by older code, `{across.rule}`: how its intervals were made says {made}." if across.rule else ""
+def _example(report: Reported) -> dict[str, Any]:
+    """A scene with captions of it: that of the table across papers or, without one, of the first paper that has one."""
+    for paper in sorted(report.papers, key=lambda name: name != ACROSS):
+        path = report.folder / paper / RESULTS / EXAMPLE
+        if path.is_file():
+            return {"example": {"paper": paper, **json_file.read_json(path)}}
+    return {"example": None}
+
+
+def _across(report: Reported) -> dict[str, Any]:
+    """What the table across papers says: its rows, what was learnt of it, what to use when, and its figure."""
+    across = report.papers.get(ACROSS)
+    found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": []}
+    found["captioners"] = across.said.get("captioners", []) if across else []
+    path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
+    if across is None or not path.is_file():
+        return found
+    rows = Overview.read(path)
+    if not rows.directions:
+        return found
+    figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
+    drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
+    minutes = {run: f"{number:.1f}" for run, number in across.provenance["minutes"].items()}
+    yardsticks = read_yardsticks(path.with_name(f"{YARDSTICKS}.csv"))
+    return found | {
+        "table": rows.markdown({"minutes": minutes}),
+        "picture": next((figure for figure in drawn if "missing" not in figure), None),
+        "advice": advice(rows),
+        "of_objectives": learnt(rows, yardsticks),
+        "lacking": [name for name in _WANTED if not rows.has(name)],
+    }
 
 
 def _findings(report: Reported) -> dict[str, Any]:
     """What each paper claims above all and, below it, a control of it; and the papers whose claim was not run."""
     findings, left_out = [], []
-    for paper, results in report.papers.items():
-        claims = {claim.id: claim for claim in results.claims if claim.first.difference}
-        if not results.claims:
+    for paper, summary in report.papers.items():
+        claims = {claim.id: claim for claim in summary.claims if claim.first.difference}
+        if not summary.claims:
             continue
-        finding = results.said["finding"]
+        finding = summary.said["finding"]
         claim, control = (claims.get(finding[name]) for name in ("claim", "control"))
         if claim is None:
-            left_out.append(results.said["label"])
+            left_out.append(summary.said["label"])
             continue
         findings.append({"paper": paper, "first": True, "sentence": finding["sentence"], "claim": claim})
         if control:
             findings.append({"paper": paper, "first": False, "sentence": control.sentence, "claim": control})
-    return {"findings": findings, "left_out": left_out}
+    return {"findings": findings, "left_out": left_out, "headlines": _headlines(report, findings)}
+
+
+def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Two sentences: what became of the main claims here, and what on other data."""
+    if not findings:
+        return []
+    here, there = dict[str, list[str]](), dict[str, dict[str, list[str]]]()
+    for finding in (finding for finding in findings if finding["first"]):
+        paper, claim = finding["paper"], finding["claim"]
+        summary = report.papers[paper]
+        control = next((of["claim"] for of in findings if of["paper"] == paper and not of["first"]), None)
+        words = _with_rule(claim.verdict, summary.rule)
+        words += f" (a control of it: {control.verdict})" if control else ""
+        here.setdefault(words, []).append(summary.said["label"])
+        for data, found in report.elsewhere(paper, claim).items():
+            known = _with_rule(found.verdict or found.line.verdict, found.rule)
+            there.setdefault(data, {}).setdefault(known, []).append(summary.said["label"])
+    sentences = [f"**Main claims, on {' and '.join(report.datasets.split(', '))}.** {_grouped(here)}."]
+    sentences += [f"**Main claims, on {data}.** {_grouped(groups)}." for data, groups in there.items()]
+    return sentences
+
+
+def _with_rule(verdict: str, rule: str) -> str:
+    return f"{verdict}, by an older rule" if rule else verdict
+
+
+def _grouped(labels: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{', '.join(names)}: {words}" for words, names in labels.items())
 
 
 def _differing(report: Reported) -> dict[str, Any]:
@@ -175,7 +259,9 @@ def _differing(report: Reported) -> dict[str, Any]:
                 same[data] += verdict == other
                 if verdict != other:
                     differing.setdefault((data, verdict, other), {}).setdefault(paper, []).append(claim.id)
-    return {"same": {data: f"{same[data]} of {number}" for data, number in both.items()}, "differing": differing}
+    agreeing = {data: f"{same[data]} of {number}" for data, number in both.items()}
+    uncompared = [data for data in report.published if data not in both]
+    return {"same": agreeing, "differing": differing, "uncompared": uncompared}
 
 
 def _span(numbers: Collection[int]) -> str:
@@ -183,20 +269,30 @@ def _span(numbers: Collection[int]) -> str:
 
 
 def _failed(report: Reported) -> dict[str, Any]:
-    """What did not reproduce, by paper and reason; then what could not be told, by verdict."""
-    failed, untold = dict[tuple[str, str], list[Claim]](), dict[str, ByPaper]()
+    """What did not reproduce: paper -> verdict and reason -> its claims."""
+    failed = dict[str, dict[tuple[str, str], list[Claim]]]()
     for paper, claim in report.claims():
-        verdict = claim.verdict
-        if verdict in (REVERSED, LESS):
-            failed.setdefault((paper, claim.explained or "No reason was found."), []).append(claim)
-        elif verdict != HOLDS:
-            untold.setdefault(verdict, {}).setdefault(paper, []).append(claim.id)
-    return {"failed": failed, "untold": untold}
+        if claim.control or claim.verdict in (HOLDS, NOT_RUN):
+            continue
+        failed.setdefault(paper, {}).setdefault((claim.words, _reason(claim)), []).append(claim)
+    return {"failed": failed}
+
+
+def _reason(claim: Claim) -> str:
+    """Why a claim did not reproduce, as far as it is known. Of one that cannot be told, its words say it."""
+    if claim.verdict == FEW_SEEDS:
+        return ""
+    if claim.verdict in (UNTESTABLE, UNDECIDABLE):
+        failing = [line.reason for line in claim.primary if line.verdict == claim.verdict and line.reason]
+        return f"{failing[0][0].upper()}{failing[0][1:]}." if failing else ""
+    if claim.explained or claim.verdict == UNSURE:
+        return claim.explained
+    return _NO_REASON
 
 
 def _limits(report: Reported) -> dict[str, Any]:
     seeds = {number for _, claim in report.claims() for number in claim.first.seeds if claim.verdict != NOT_RUN}
-    said = [results.said for results in report.papers.values()]
+    said = [summary.said for summary in report.papers.values()]
     return {
         "generated": any({"scenes", "clips"} & set(of["datasets"]) for of in said),
         "repeated": _span(seeds) if seeds else "",
@@ -207,23 +303,21 @@ def _limits(report: Reported) -> dict[str, Any]:
 def _origins(report: Reported) -> dict[str, Any]:
     """Where each paper's results come from, here and on other data: a row for each of the data; and the commits."""
     rows = []
-    for paper, results in report.papers.items():
-        rows += _origin(results, f"[{results.said['label']}]({paper}/report.md)")
+    for paper, summary in report.papers.items():
+        rows += _origin(summary, f"[{summary.said['label']}]({paper}/report.md)")
     for data, papers in report.published.items():
-        folder = Path(report.config.beside[data])
-        for paper, results in papers.items():
-            label = f"{results.said['label']} on {data}"
-            page = folder / paper / "report.md"
-            linked = page.is_relative_to(report.folder)
-            rows += _origin(results, f"[{label}]({page.relative_to(report.folder)})" if linked else label)
+        for paper, summary in papers.items():
+            label = f"{summary.said['label']} on {data}"
+            page = report.page_of(paper, data)
+            rows += _origin(summary, f"[{label}]({page})" if page else label)
     everywhere = [report.papers, *report.published.values()]
-    commits = {results.provenance["commit"] for papers in everywhere for results in papers.values()}
+    commits = {summary.provenance["commit"] for papers in everywhere for summary in papers.values()}
     return {"origins": rows, "commits": sorted(commit for commit in commits if commit)}
 
 
-def _origin(results: Results, label: str) -> list[dict[str, str]]:
+def _origin(summary: Summary, label: str) -> list[dict[str, str]]:
     """The rows of a paper's data. What they share is in the first."""
-    shared = provenance.in_words(results.provenance)
-    data = [provenance.data_in_words(of) for of in results.provenance["data"]]
+    shared = provenance.in_words(summary.provenance)
+    data = [provenance.data_in_words(of) for of in summary.provenance["data"]]
     first, *others = [{**dict.fromkeys(shared, ""), "paper": "", **of} for of in data]
     return [{**first, **shared, "paper": label}, *others]

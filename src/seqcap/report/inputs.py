@@ -1,4 +1,4 @@
-"""The inputs of a paper's part of the report: its runs, scores, decoded captions and learning curves."""
+"""The results of a paper, as its part of the report reads them: runs, scores, captions and learning curves."""
 
 from __future__ import annotations
 
@@ -149,14 +149,14 @@ class Scores:
         return None if sample is None else pd.Series(sample.by_seed, pd.Index(sample.seeds, name="seed"))
 
     def items(self, name: str) -> int:
-        """Of how many items a name has scores."""
+        """How many items a run, or people, have scores of."""
         places = [places for (variant, *_), places in self._places.items() if variant == name]
         items = self._rows["item"].iloc[np.concatenate([[], *places]).astype(int)]
         return int(items[items >= 0].nunique())
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
         if all(variant != name for variant, *_ in self._places):
-            return f"no scores of variant {name}"
+            return f"no scores of run {name}"
         return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
 
 
@@ -166,15 +166,16 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class Run:
-    """One paper's runs and scores. Captions, curves and images are read on first use."""
+class Results:
+    """The results of one paper: its runs with their scores, captions and learning curves. All but the scores is read on
+    first use."""
 
     config: PaperConfig
     paper: Paper
     scores: Scores
 
     @classmethod
-    def read(cls, config: PaperConfig, paper: Paper) -> Run:
+    def read(cls, config: PaperConfig, paper: Paper) -> Results:
         # Evaluations of images come first: human captions in tables are those of images.
         evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
@@ -182,7 +183,7 @@ class Run:
 
     @property
     def runs(self) -> tuple[ReportedRun, ...]:
-        """All that was scored, in the order of the parameters; ensembles come last."""
+        """All runs that were scored, in the order of runs.yaml, then ensembles of their seeds."""
         return self.config.runs
 
     @cached_property
@@ -220,23 +221,23 @@ class Run:
 
     @cached_property
     def gained(self) -> Mapping[str, float]:
-        """What the runs of `trained` still gained at the end (`convergence.gains`)."""
+        """Run -> how much its validation curve rose in the last quarter of its training (`convergence.gains`)."""
         return convergence.gains(self.curves)
 
     @cached_property
     def steps(self) -> dict[str, int]:
         last = self.curves.groupby("variant")["step"].max()
-        return {entry.name: int(last[entry.name]) for entry in self.trained if last.get(entry.name, 0)}
+        return {run.name: int(last[run.name]) for run in self.trained if last.get(run.name, 0)}
 
     @cached_property
     def images(self) -> pd.DataFrame:
         return read_images(self.config.pictures, self.split(self.config.pictures))
 
     def matched(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
-        """The scores of some runs on their common items, or the reason why there are none."""
+        """The scores of several runs on the items that all of them have, or why there are none."""
         for name in names:
             if name not in self.by_name:
-                return Missing(f"variant {name} is not part of this run", absent=True)
+                return Missing(f"run {name} is not part of these results", absent=True)
         samples = self.scores.samples(names, decoder, metric, captions)
         if isinstance(samples, Missing):
             return samples
@@ -246,7 +247,7 @@ class Run:
     def share_start(self, names: Sequence[str]) -> bool:
         """Whether equal seeds of some runs start from the same weights: those of one captioner for one task."""
         there = [self.by_name[name] for name in names if name in self.by_name]
-        return len({(entry.task, entry.captioner) for entry in there}) < 2
+        return len({(run.task, run.captioner) for run in there}) < 2
 
     def kind(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]
@@ -310,12 +311,12 @@ class Run:
     @property
     def sizes(self) -> str:
         """ "2,000 test images, 800 test clips, 3 training seeds": what its numbers are of, if nothing else is said."""
-        firsts = {entry.evaluation: entry for entry in reversed(self.trained)}
+        firsts = {run.evaluation: run for run in reversed(self.trained)}
         items = dict.fromkeys(
-            f"{self.scores.items(entry.name):,} {self.evaluation(entry.evaluation).split} {self.kind(entry.task).units}"
-            for entry in reversed(firsts.values())
+            f"{self.scores.items(run.name):,} {self.evaluation(run.evaluation).split} {self.kind(run.task).units}"
+            for run in reversed(firsts.values())
         )
-        seeds = max(len(entry.seeds) for entry in self.trained)
+        seeds = max(len(run.seeds) for run in self.trained)
         return f"{', '.join(items)}, {seeds} training seed{'s' if seeds > 1 else ''}"
 
 

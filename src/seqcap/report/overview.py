@@ -1,74 +1,159 @@
-"""A table of many systems, as markdown from the lines of its CSV file, so that the first page can add columns."""
+"""The table of every paper's objectives on one captioner: what its CSV file says, and its markdown."""
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Self
 
-from seqcap.files.json_file import read_json
 from seqcap.report.markdown import markdown_table
 
 ACROSS = "across"  # the papers' objectives on one captioner: made like a paper, but of none
+PEOPLE = "human"  # the run of people's captions
+CROSS_ENTROPY = "cross_entropy"  # the objective that all others are compared with
 
-# Of a line: one system in one column. `pareto`: whether the system is on a front (FRONT) of this column and the first.
-COLUMNS = [
+# Columns of the table. Of the beam it is the best caption, of samples all of them.
+CIDER, DISTINCT, LITERAL = "CIDEr, beam", "R@10 by the judge", "R@10 by the literal listener"
+TRUTH, PRECISION, RECALL = "true captions", "true precision, beam", "true recall, beam"
+WORDS, SAMPLES, DIVERSITY = "words", "CIDEr, samples", "Div-2, samples"
+RECALL_OF_SAMPLES = "true recall, samples"
+
+# Of a line of the CSV file: one row in one column. `ahead_of`: the runs of which it is shown to be better in this
+# column, separated by spaces.
+FIELDS = [
     *("paper", "row", "run", "objective", "column", "direction"),
-    *("ours", "ours_low", "ours_high", "n", "pareto"),
+    *("ours", "ours_low", "ours_high", "n", "ahead_of"),
 ]
-FRONT = "front"
 READING = (
-    "±: half of the 95% interval over training seeds and test images ({n}); rows share both, so a difference is surer "
-    "than its two intervals look. Bold: the best of a column. "
-    "◆: on the Pareto front of this column and the first (drawn below): no other row is better in one and as good in "
-    "the other."
+    "±: half of the 95% interval over training seeds and test images ({n}). ▲ ▼: shown to be better or worse than "
+    "cross-entropy trained for as long. Bold: shown to be better than every other objective. {shown}"
 )
-Lines = Sequence[Mapping[str, str]]
-_MARK = " ◆"
+PAIRED = (
+    "Shown: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg); rows share seeds "
+    "and images, so that a difference is surer than its two intervals look."
+)
+APART = (
+    "Shown: the two 95% intervals do not overlap. This table is of older code, which did not keep the paired "
+    "differences; they would tell more rows apart."
+)
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+@dataclass(frozen=True)
+class Level:
+    """A number of a row, in points (x100; words as they are), with its 95% interval, if it has one."""
+
+    value: float
+    low: float | None
+    high: float | None
+    ahead_of: frozenset[str]
+
+    def __str__(self) -> str:
+        span = "" if self.low is None or self.high is None else f" [{self.low:.1f}, {self.high:.1f}]"
+        return f"{self.value:.1f}{span}"
 
 
-def overview(lines: Lines, more: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
-    """The markdown of lines with `COLUMNS`. `more`: heading -> run -> text, further columns."""
-    more = more or {}
-    columns = {line["column"]: line["direction"] for line in lines if line["ours"]}
-    best = {column: _best(lines, column, direction) for column, direction in columns.items() if direction}
-    cells = {(line["run"], line["column"]): _text(line, best.get(line["column"])) for line in lines}
-    arrows = {"higher": " ↑", "lower": " ↓"}
-    matrix = [["", "", *(f"{name}{arrows.get(of, '')}" for name, of in columns.items()), *more]]
-    for run, (paper, row) in {line["run"]: (line["paper"], line["row"]) for line in lines}.items():
-        ours = [cells[run, column] for column in columns]
-        matrix.append([paper, row, *ours, *(texts.get(run, "–") for texts in more.values())])
-    counts = "; ".join(dict.fromkeys(line["n"] for line in lines if line["n"]))
-    return [*markdown_table(matrix), "", READING.format(n=counts)]
+@dataclass(frozen=True)
+class Row:
+    paper: str
+    label: str
+    run: str
+    objective: str
+    levels: Mapping[str, Level]  # column -> its number, where there is one
 
 
-def on_first_page(folder: Path, minutes: Mapping[str, float]) -> dict[str, Any]:
-    """The table of `ACROSS` and its figure, from its folder; `minutes`: run -> what one seed's training took."""
-    lines = read(folder / "tables/across.csv")
-    figures = read_json(folder / "figures/figures.json")
-    drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
-    picture = next((figure for figure in drawn if "missing" not in figure), None)
-    more = {"minutes": {run: f"{number:.1f}" for run, number in minutes.items()}}
-    return {"table": overview(lines, more) if lines else [], "picture": picture}
+@dataclass(frozen=True)
+class Overview:
+    """`paired`: whether rows are told apart by paired differences, else by intervals that do not overlap."""
+
+    rows: Sequence[Row]
+    directions: Mapping[str, str]  # column -> "higher" or "lower" is better, "" if neither
+    n: str  # how many images and seeds
+    paired: bool
+
+    @classmethod
+    def of(cls, lines: Sequence[Mapping[str, str]]) -> Self:
+        """From lines with `FIELDS`."""
+        paired = all("ahead_of" in line for line in lines)
+        known = [line for line in lines if line["ours"]]
+        rows = []
+        for run in dict.fromkeys(line["run"] for line in lines):
+            first = next(line for line in lines if line["run"] == run)
+            its = [line for line in known if line["run"] == run]
+            levels = {line["column"]: _level(line, known, paired) for line in its}
+            rows.append(Row(first["paper"], first["row"], run, first["objective"], levels))
+        directions = {line["column"]: line["direction"] for line in known}
+        return cls(rows, directions, "; ".join(dict.fromkeys(line["n"] for line in known if "x" in line["n"])), paired)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        with path.open(newline="", encoding="utf-8") as file:
+            return cls.of(list(csv.DictReader(file)))
+
+    @property
+    def baseline(self) -> Row | None:
+        """Cross-entropy that is trained for as long as the others. The first row of it is where all start."""
+        likelihood = [row for row in self.rows if row.objective == CROSS_ENTROPY]
+        return likelihood[-1] if likelihood else None
+
+    @property
+    def objectives(self) -> list[Row]:
+        """The rows of objectives, cross-entropy not among them."""
+        return [row for row in self.rows if row.run != PEOPLE and row.objective != CROSS_ENTROPY]
+
+    def has(self, column: str) -> bool:
+        return any(column in row.levels for row in self.objectives)
+
+    def is_ahead(self, row: Row, other: Row, column: str) -> bool:
+        """Whether a row is shown to be better than another in a column."""
+        return column in row.levels and other.run in row.levels[column].ahead_of
+
+    def best(self, column: str, rows: Sequence[Row]) -> Row | None:
+        there = [row for row in rows if column in row.levels]
+        sign = -1 if self.directions.get(column) == "lower" else 1
+        return max(there, key=lambda row: sign * row.levels[column].value, default=None)
+
+    def close(self, best: Row, column: str) -> list[Row]:
+        """The objectives, cross-entropy among them, that the best one of a column is not told apart from."""
+        others = [*self.objectives, *([self.baseline] if self.baseline else [])]
+        there = [row for row in others if column in row.levels and row is not best]
+        return [row for row in there if not self.is_ahead(best, row, column)]
+
+    def markdown(self, more: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
+        """`more`: heading -> run -> text, further columns."""
+        more = more or {}
+        arrows = {"higher": " ↑", "lower": " ↓"}
+        matrix = [["", "", *(f"{name}{arrows.get(of, '')}" for name, of in self.directions.items()), *more]]
+        for row in self.rows:
+            ours = [self._cell(row, column) for column in self.directions]
+            matrix.append([row.paper, row.label, *ours, *(texts.get(row.run, "–") for texts in more.values())])
+        return [*markdown_table(matrix), "", READING.format(n=self.n, shown=PAIRED if self.paired else APART)]
+
+    def _cell(self, row: Row, column: str) -> str:
+        if column not in row.levels:
+            return "–"
+        level, base = row.levels[column], self.baseline
+        text = f"{level.value:.1f}"
+        if row in self.objectives and self.directions[column] and not self.close(row, column):
+            text = f"__{text}__"
+        if level.low is not None and level.high is not None and self.directions[column]:
+            text += f" ±{(level.high - level.low) / 2:.1f}"
+        if base is None or row is base or row not in self.objectives:
+            return text
+        if self.is_ahead(row, base, column):
+            return f"{text} ▲"
+        return f"{text} ▼" if self.is_ahead(base, row, column) else text
 
 
-def _best(lines: Lines, column: str, direction: str) -> float:
-    """The best number of a column, as the table shows it."""
-    shown = [round(float(line["ours"]), 1) for line in lines if line["column"] == column and line["ours"]]
-    return min(shown) if direction == "lower" else max(shown)
+def _level(line: Mapping[str, str], lines: Sequence[Mapping[str, str]], paired: bool) -> Level:
+    low, high = (float(line[name]) if line[name] else None for name in ("ours_low", "ours_high"))
+    ahead = line["ahead_of"].split() if paired else [other["run"] for other in lines if _is_apart(line, other)]
+    return Level(float(line["ours"]), low, high, frozenset(ahead))
 
 
-def _text(line: Mapping[str, str], best: float | None) -> str:
-    if not line["ours"]:
-        return "–"
-    value = float(line["ours"])
-    text = f"{value:.1f}"
-    if best is not None and round(value, 1) == best:
-        text = f"__{text}__"
-    if line["ours_low"] and line["direction"]:
-        text += f" ±{(float(line['ours_high']) - float(line['ours_low'])) / 2:.1f}"
-    return text + (_MARK if line["pareto"] == FRONT else "")
+def _is_apart(line: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether a number is better than another of its column, and their intervals do not overlap."""
+    if line["column"] != other["column"] or not (line["direction"] and line["ours_low"] and other["ours_low"]):
+        return False
+    if line["direction"] == "lower":
+        return float(line["ours_high"]) < float(other["ours_low"])
+    return float(line["ours_low"]) > float(other["ours_high"])

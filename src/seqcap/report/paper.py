@@ -32,7 +32,7 @@ class Ours(Frozen):
 
 
 class TableText(Frozen):
-    """Title and text of a table; `Run.fill` fills in title and reading."""
+    """Title and text of a table; `Results.fill` fills in title and reading."""
 
     title: str
     reading: str = ""
@@ -52,7 +52,7 @@ class TableText(Frozen):
 
 
 class FigureText(Frozen):
-    """Title and caption of a figure; `Run.fill` fills in the caption."""
+    """Title and caption of a figure; `Results.fill` fills in the caption."""
 
     title: str
     caption: str

@@ -13,7 +13,7 @@ from seqcap.report import REPORTS, texts
 from seqcap.report.curves import HEADER
 from seqcap.report.first_page import Reported, first_page
 from seqcap.report.html import file_of, write_html
-from seqcap.report.results import Results, read_all
+from seqcap.report.summary import Summary, read_all
 from seqcap.report.verdicts import COLUMNS, DECIDED, HOLDS, NOT_RUN
 
 FEATURES = "features"  # the folder of what the probes of features found, and of its page
@@ -35,12 +35,25 @@ def write_report(config: ReportConfig, folder: Path = REPORTS) -> None:
     for paper in papers:
         names = [name for name in (paper, f"{paper}/details") if (folder / file_of(name)).is_file()]
         pages |= {name: (folder / file_of(name)).read_text(encoding="utf-8") for name in names}
+    pages |= _pages_of(published, report)
     write_html(pages | {FEATURES: made[FEATURES]}, folder, folder / "report.html")
     _write(folder / "claims.csv", _claims(papers))
-    curves = [line for results in papers.values() for line in results.curves.splitlines()[1:]]
+    curves = [line for summary in papers.values() for line in summary.curves.splitlines()[1:]]
     _write(folder / "curves.csv", "\n".join([HEADER, *curves, ""]))
-    metrics = {paper: {**results.metrics, **_counts(results)} for paper, results in papers.items()}
+    metrics = {paper: {**summary.metrics, **_counts(summary)} for paper, summary in papers.items()}
     json_file.write_json(folder / "metrics.json", metrics)
+
+
+def _pages_of(published: Mapping[str, Mapping[str, Summary]], report: Reported) -> dict[str, str]:
+    """The papers' pages on other data that lie in the report's folder; their titles begin with the data."""
+    pages = {}
+    for data, papers in published.items():
+        for paper in papers:
+            place = report.page_of(paper, data)
+            if place and (report.folder / place).is_file():
+                text = (report.folder / place).read_text(encoding="utf-8")
+                pages[place.removesuffix(".md")] = text.replace("# ", f"# {data}, ", 1)
+    return pages
 
 
 def _write(path: Path, text: str) -> None:
@@ -48,13 +61,13 @@ def _write(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _published(folders: Mapping[str, str], papers: Sequence[str]) -> tuple[dict[str, Mapping[str, Results]], list[str]]:
+def _published(folders: Mapping[str, str], papers: Sequence[str]) -> tuple[dict[str, Mapping[str, Summary]], list[str]]:
     """Data -> the results that an experiment on it has published; and why data are left out."""
     found = {data: read_all(Path(folder), papers) for data, folder in folders.items()}
     faults = [
         f"{data} is left out: `{folder}` has no paper's results" for data, folder in folders.items() if not found[data]
     ]
-    return {data: results for data, results in found.items() if results}, faults
+    return {data: summary for data, summary in found.items() if summary}, faults
 
 
 def _probed(folder: Path, tasks: Sequence[str]) -> dict[str, Sequence[Mapping[str, object]]]:
@@ -63,20 +76,20 @@ def _probed(folder: Path, tasks: Sequence[str]) -> dict[str, Sequence[Mapping[st
     return {task: json_file.read_json(file)["groups"] for task, file in files.items() if file.is_file()}
 
 
-def _claims(papers: Mapping[str, Results]) -> str:
+def _claims(papers: Mapping[str, Summary]) -> str:
     """Every comparison as CSV. `rule`: the commit whose rule its verdict is of, if it is not today's."""
     text = io.StringIO()
     writer = csv.DictWriter(text, [*COLUMNS, "rule"], lineterminator="\n")
     writer.writeheader()
-    for results in papers.values():
-        for claim in results.said["claims"]:
-            writer.writerows({**line, "rule": results.rule} for line in results.lines(claim))
+    for summary in papers.values():
+        for claim in summary.said["claims"]:
+            writer.writerows({**line, "rule": summary.rule} for line in summary.lines(claim))
     return text.getvalue()
 
 
-def _counts(results: Results) -> dict[str, int]:
+def _counts(summary: Summary) -> dict[str, int]:
     """How many of a paper's claims hold, fail and are undecided; {} if none has a verdict of today's rule."""
-    counts = results.counts(control=False)
+    counts = summary.counts(control=False)
     if not counts:
         return {}
     decided = sum(counts[verdict] for verdict in DECIDED)

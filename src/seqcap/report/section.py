@@ -11,13 +11,13 @@ import numpy as np
 
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
-from seqcap.report import REPORTS, comparison, provenance, published, texts
+from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, texts
 from seqcap.report.claims import Claim, JudgedClaim, claims_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.paper import Rows
-from seqcap.report.results import VERSION, Results
+from seqcap.report.summary import RESULTS, VERSION, Summary
 from seqcap.report.verdicts import COUNTED, NOT_RUN
 
 # The objective of pretraining.
@@ -25,89 +25,107 @@ _LIKELIHOOD = "cross_entropy"
 _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
-def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
+def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ()) -> None:
     """Writes the paper's page, report.md, its details.md and its results; `comparisons` are of two runs each."""
-    judged, rows = run_claims(all_claims(run), run), run.paper.find("rows")
-    origin = provenance.measure(run.config)
-    said = summary(run, judged) | {"version": VERSION, "rule": origin["commit"]}
-    folder = REPORTS / run.paper.name
+    judged = run_claims(all_claims(results), results)
+    module = results.paper.find("rows")
+    rows: Mapping[str, Rows] = module.rows(results) if module else results.paper.facts.rows
+    origin = provenance.measure(results.config)
+    said = summary(results, judged) | {"version": VERSION, "rule": origin["commit"]}
+    folder = REPORTS / results.paper.name
     pages = {
-        "report.md": _page(run, said, judged, comparisons, origin),
-        "details.md": _details(run, rows.rows(run) if rows else run.paper.facts.rows),
+        "report.md": _page(results, said, judged, comparisons, origin),
+        "details.md": _details(results, rows),
     }
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
             path.write_text(text, encoding="utf-8")
-    metrics = _metrics(run, judged, ClaimsFile.read(run.paper))
-    Results(said=said, metrics=metrics, curves=_curves(run), provenance=origin).write(folder)
+    metrics = _metrics(results, judged, ClaimsFile.read(results.paper))
+    Summary(said=said, metrics=metrics, curves=_curves(results), provenance=origin).write(folder)
+    caption_files.write(results, _in_tables(results, rows), folder / RESULTS / caption_files.FOLDER)
+    claims = results.paper.find("claims")
+    scene = claims.scene(results) if hasattr(claims, "scene") else None
+    if scene is not None:
+        example.write(scene, folder / RESULTS)
 
 
-def _curves(run: Run) -> str:
+def _in_tables(results: Results, rows: Mapping[str, Rows]) -> list[tuple[str, str]]:
+    """Run and decoder of each row of the paper's tables that is there; of a paper without published tables, the beam
+    of every run."""
+    found = [source for of_table in rows.values() for source in of_table.values()]
+    if not rows:
+        found = [(run.name, "beam") for run in results.trained]
+    return [(name, decoder) for name, decoder in found if name in results.by_name]
+
+
+def _curves(results: Results) -> str:
     """The learning curves of the paper's runs, and of those that they start from, as CSV."""
-    folders = {entry.name: Path(entry.weights) for entry in run.trained}
+    folders = {run.name: Path(run.weights) for run in results.trained}
     # Runs of one captioner continue from the same curves.
-    starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
+    starts = {run.captioner: folders[run.name] / "start.parquet" for run in results.trained}
     files = [*(weights / "curves.parquet" for weights in folders.values()), *filter(Path.exists, starts.values())]
-    return "\n".join([HEADER, *curve_lines(run.paper.name, files), ""])
+    return "\n".join([HEADER, *curve_lines(results.paper.name, files), ""])
 
 
-def all_claims(run: Run) -> list[Claim]:
-    claims = run.paper.find("claims")
+def all_claims(results: Results) -> list[Claim]:
+    claims = results.paper.find("claims")
     found: list[Claim] = (
-        claims.claims(run) if hasattr(claims, "claims") else ClaimsFile.read(run.paper).build(run.paper)
+        claims.claims(results) if hasattr(claims, "claims") else ClaimsFile.read(results.paper).build(results.paper)
     )
     return found
 
 
 def _page(
-    run: Run,
+    results: Results,
     said: Mapping[str, Any],
     judged: Sequence[JudgedClaim],
     comparisons: Sequence[tuple[str, str]],
     origin: Mapping[str, Any],
 ) -> str:
     """The page as markdown; links are relative to reports/<paper>/."""
-    claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
-    stand_ins = [(theirs, run.stand_in(task)) for task, theirs in run.paper.facts.published_on.items()]
-    stand_ins += [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
-    stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
+    claims, file = results.paper.find("claims"), ClaimsFile.read(results.paper)
+    stand_ins = [(theirs, results.stand_in(task)) for task, theirs in results.paper.facts.published_on.items()]
+    stand_ins += [(theirs, results.fill(here)) for theirs, here in file.stand_ins]
+    stand_ins += claims.stand_ins(results) if hasattr(claims, "stand_ins") else []
     return texts.text(
         "page",
-        run=run,
+        results=results,
         said=said,
         verdicts=_counts(of for of in judged if not of.claim.control),
         controls=_counts(of for of in judged if of.claim.control),
         file=file,
         judged=judged,
-        data=[run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs)],
+        data=[results.stand_in(task) for task in dict.fromkeys(run.task for run in results.runs)],
         claims=claims_table(judged),
         comparison=comparison,
         comparisons=comparisons,
         stand_ins=stand_ins,
-        one_seed=_one_seed(run),
+        one_seed=_one_seed(results),
         reasons=dict.fromkeys(
             outcome.reason for of in judged for outcome in of.judged.outcomes if outcome.verdict == NOT_RUN
         ),
         origin=provenance.in_words(origin),
         origin_of_data=[provenance.data_in_words(data) for data in origin["data"]],
-        **_shown(run, details=False),
+        **_shown(results, details=False),
     )
 
 
-def _details(run: Run, rows: Mapping[str, Rows]) -> str:
-    scores = [file for of in run.config.evaluations.values() for file in (of.scores, *of.retrieval)]
-    values = {"literature": _literature(run), "in_words": _settings, "rows": rows, "scores": scores}
-    return texts.text("details", run=run, **values, **_shown(run, details=True))
+def _details(results: Results, rows: Mapping[str, Rows]) -> str:
+    scores = [file for of in results.config.evaluations.values() for file in (of.scores, *of.retrieval)]
+    values = {"literature": _literature(results), "in_words": _settings, "rows": rows, "scores": scores}
+    return texts.text("details", results=results, **values, **_shown(results, details=True))
 
 
-def _shown(run: Run, *, details: bool) -> dict[str, Any]:
-    """The tables and figures of a page, and which figures are missing, by the reason."""
-    folder = REPORTS / run.paper.name
+def _shown(results: Results, *, details: bool) -> dict[str, Any]:
+    """The tables and figures of a page, and the titles of figures that could not be drawn, by the reason."""
+    folder = REPORTS / results.paper.name
     names = json_file.read_json(folder / "tables/tables.json")["order"]
-    files = [folder / f"tables/{name}.md" for name in names if run.paper.tables[name].details == details]
+    files = [folder / f"tables/{name}.md" for name in names if results.paper.tables[name].details == details]
     tables = [re.sub("^## ", "### ", file.read_text(encoding="utf-8"), flags=re.MULTILINE) for file in files]
     index = json_file.read_json(folder / "figures/figures.json")
-    figures = {name: index["figures"][name] for name in index["order"] if run.paper.figures[name].details == details}
+    figures = {
+        name: index["figures"][name] for name in index["order"] if results.paper.figures[name].details == details
+    }
     missing: dict[str, list[str]] = {}
     for words in figures.values():
         if "missing" in words:
@@ -115,26 +133,32 @@ def _shown(run: Run, *, details: bool) -> dict[str, Any]:
     return {"tables": tables, "figures": figures, "missing": missing}
 
 
-def summary(run: Run, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
-    """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
-    tasks, finding = dict.fromkeys(entry.task for entry in run.runs), ClaimsFile.read(run.paper).finding
-    claims = run.paper.find("claims")
-    others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
+def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
+    """The content of claims.json. `levels`: the datasets, other than COCO, whose levels of CIDEr cannot be compared
+    with the paper's."""
+    tasks, finding = dict.fromkeys(run.task for run in results.runs), ClaimsFile.read(results.paper).finding
+    claims = results.paper.find("claims")
+    others = [
+        results.dataset(task)
+        for task in tasks
+        if results.kind(task).quality == "CIDEr" and results.dataset(task) != "coco"
+    ]
     return {
-        "label": run.paper.label,
-        "title": run.paper.facts.title,
-        "datasets": list(dict.fromkeys(run.dataset(task) for task in tasks)),
+        "label": results.paper.label,
+        "title": results.paper.facts.title,
+        "datasets": list(dict.fromkeys(results.dataset(task) for task in tasks)),
         "levels": others,
+        "captioners": list(results.captioners),
         "finding": finding and finding.model_dump(),
-        "remarks": claims.remarks(run, judged) if hasattr(claims, "remarks") else [],
+        "remarks": claims.remarks(results, judged) if hasattr(claims, "remarks") else [],
         "claims": [
             {
                 "id": of.claim.id,
-                "sentence": of.claim.words(run),
+                "sentence": of.claim.words(results),
                 "why": of.claim.why,
                 "explained": of.claim.explained,
                 "control": of.claim.control,
-                "records": [result.record() for result in of.results],
+                "records": [tested.record() for tested in of.comparisons],
             }
             for of in judged
         ],
@@ -146,14 +170,15 @@ def _counts(judged: Iterable[JudgedClaim]) -> dict[str, int]:
     return {verdict: found[verdict] for verdict in COUNTED}
 
 
-def _metrics(run: Run, judged: Sequence[JudgedClaim], file: ClaimsFile) -> dict[str, float]:
-    """The difference that stands for the paper, and the numbers that its file wants, of runs that are there."""
+def _metrics(results: Results, judged: Sequence[JudgedClaim], file: ClaimsFile) -> dict[str, float]:
+    """The paper's numbers in metrics.json: the difference of its main claim, and those that claims.yaml names, if their
+    runs are there."""
     numbers: dict[str, float] = {}
     if file.finding:
         first = next(of.judged.first for of in judged if of.claim.id == file.finding.claim)
         numbers |= {"finding": float(first.number(first.difference))} if first.difference is not None else {}
     for name, measured in file.metrics.items():
-        values = run.scores.by_seed(measured.run, measured.decoder, measured.metric, measured.captions)
+        values = results.scores.by_seed(measured.run, measured.decoder, measured.metric, measured.captions)
         if values is not None and not values.isna().all():
             metric = registry.find(measured.metric)
             numbers[name] = round(float(values.mean()) * metric.scale, metric.digits(metric.scale))
@@ -180,34 +205,34 @@ def _setting(value: Any) -> str:
     return str(value)
 
 
-def _literature(run: Run) -> dict[str, Any]:
+def _literature(results: Results) -> dict[str, Any]:
     """Other systems' published results and ours; {} where there are none."""
-    task = run.config.pictures
-    table = published.literature(run.dataset(task))
-    entries = [entry for entry in run.trained if entry.task == task]
-    if table is None or not entries:
+    task = results.config.pictures
+    table = published.literature(results.dataset(task))
+    runs = [run for run in results.trained if run.task == task]
+    if table is None or not runs:
         return {}
     systems = {str(system): of for system, of in table.groupby("system", sort=False)}
     metrics = [metric for metric in _LITERATURE_METRICS if metric in set(table["metric"])]
     theirs = {system: of.set_index("metric")["value"].reindex(metrics).tolist() for system, of in systems.items()}
     ours: dict[str, list[float]] = {}
-    for entry in entries:
-        by_seed = [run.scores.by_seed(entry.name, "beam", metric) for metric in metrics]
-        ours[entry.name] = [math.nan if values is None else float(values.mean()) * 100 for values in by_seed]
+    for run in runs:
+        by_seed = [results.scores.by_seed(run.name, "beam", metric) for metric in metrics]
+        ours[run.name] = [math.nan if values is None else float(values.mean()) * 100 for values in by_seed]
     levels = [["system", "source", *metrics]]
     levels += [[system, of["source"].iloc[0], *map(_or_dash, theirs[system])] for system, of in systems.items()]
-    levels += [[f"{entry.label} (ours)", "this run", *map(_or_dash, ours[entry.name])] for entry in entries]
+    levels += [[f"{run.label} (ours)", "this run", *map(_or_dash, ours[run.name])] for run in runs]
     gaps = [["ours minus theirs", "", *metrics]]
-    for entry in entries:
-        if entry.objective == _LIKELIHOOD:
-            gaps += [[entry.label, name, *map(_gap, ours[entry.name], theirs[name])] for name in systems]
+    for run in runs:
+        if run.objective == _LIKELIHOOD:
+            gaps += [[run.label, name, *map(_gap, ours[run.name], theirs[name])] for name in systems]
     absent = sorted(metric for metric, *found in zip(metrics, *ours.values(), strict=True) if np.isnan(found).all())
     return {
-        "beam": run.beam(entries[0].evaluation),
+        "beam": results.beam(runs[0].evaluation),
         "levels": levels,
         "gaps": gaps,
         "notes": {system: "; ".join(filter(None, of["note"].unique())) for system, of in systems.items()},
-        "missing": [run.scores.why_missing(entries[0].name, "beam", metric) for metric in absent],
+        "missing": [results.scores.why_missing(runs[0].name, "beam", metric) for metric in absent],
     }
 
 
@@ -220,15 +245,15 @@ def _gap(ours: float, theirs: float) -> str:
     return "–" if math.isnan(ours - theirs) else f"{round(ours - theirs, 1) + 0.0:+.1f}"
 
 
-def _one_seed(run: Run) -> str:
-    """Which variants have a single training seed; "" if none has."""
-    single, words = [entry for entry in run.trained if len(entry.seeds) == 1], list[str]()
-    several = {entry.label for entry in run.trained if len(entry.seeds) > 1}
-    if single == run.trained:
-        return "every variant" if single else ""
-    for captioner in dict.fromkeys(entry.captioner for entry in single):
-        its = [entry for entry in run.trained if entry.captioner == captioner]
-        labels = ((entry.label, entry.name) for entry in its if entry in single)
+def _one_seed(results: Results) -> str:
+    """Which runs have a single training seed; "" if none has."""
+    single, words = [run for run in results.trained if len(run.seeds) == 1], list[str]()
+    several = {run.label for run in results.trained if len(run.seeds) > 1}
+    if single == results.trained:
+        return "every run" if single else ""
+    for captioner in dict.fromkeys(run.captioner for run in single):
+        its = [run for run in results.trained if run.captioner == captioner]
+        labels = ((run.label, run.name) for run in its if run in single)
         # A label may be that of a run with more seeds, too.
         some = [f"{label} (as `{name}`)" if label in several else label for label, name in labels]
         words += [f"all of captioner `{captioner}`"] if len(some) == len(its) > 1 else some

@@ -209,17 +209,23 @@ class Spread:
     items: Floats  # B
     shared: Floats  # the least that A can be: the share of the items' noise that it holds
 
-    def p_value(self, distance: Floats | float) -> Floats:
-        """How often a number is farther than `distance` from the true one, to either side."""
+    @cached_property
+    def _normals(self) -> tuple[Floats, Floats]:
+        """The mixture of normal distributions that it is: their weights and standard deviations [..., scales]."""
         shape = self.freedom[..., None] / 2
         # t is normal with the scale 1 / sqrt(g), g a mean of squares: here by a sum over the logarithms of g.
         scales = np.linspace(0.0, 1.0, _SCALES) * (_DOWN / shape + _UP) - _DOWN / shape
         weights = np.exp(shape * (scales + np.log(shape)) - shape * np.exp(scales) - gammaln(shape))
         variance = self.items[..., None] + np.maximum(self.seeds[..., None] * np.exp(-scales), self.shared[..., None])
+        return weights, np.sqrt(variance)
+
+    def p_value(self, distance: Floats | float) -> Floats:
+        """How often a number is farther than `distance` from the true one, to either side."""
+        weights, deviations = self._normals
         far = np.abs(np.asarray(distance, dtype=np.float64))[..., None]
         with np.errstate(divide="ignore", invalid="ignore"):
             # Of a number that does not vary, no distance is as likely as any.
-            tails = np.where(far > 0, ndtr(-far / np.sqrt(variance)), 0.5)
+            tails = np.where(far > 0, ndtr(-far / deviations), 0.5)
         found: Floats = np.minimum(2 * (weights * tails).sum(axis=-1) / weights.sum(axis=-1), 1.0)
         return found
 

@@ -21,7 +21,7 @@ from seqcap.config.report import ReportedRun
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.report import REPORTS, published, statistics
-from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions, Columns, Ours, Rows, TableText
 from seqcap.report.statistics import Contrast, Missing, Number, difference
@@ -38,12 +38,12 @@ _NO_NUMBER = "the paper reports no number"
 _FEW = "°: fewer than three training seeds, an estimate; with one, [ ] is over test items alone."
 # Metrics of data whose every fact is known.
 _EXACT = ("literal_R@10", "true_of_own", "alone", "bits", "unparsed")
-HUMAN_LABEL = "human captions"
+PEOPLE, GRAMMAR = "human captions", "reference grammar"
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95% interval, in the metric's own scale; `absent`: its run is not part of this run."""
+    """A value with its 95% interval, in the metric's own scale; `absent`: the results have no such run."""
 
     value: float | None
     low: float | None = None
@@ -80,10 +80,18 @@ class Cell:
 
     @classmethod
     def of(
-        cls, run: Run, metric: str, block: str, row: str, column: str, ours: Estimate, data: str, printed: str = ""
+        cls,
+        results: Results,
+        metric: str,
+        block: str,
+        row: str,
+        column: str,
+        ours: Estimate,
+        data: str,
+        printed: str = "",
     ) -> Cell:
         """A cell of a table that is ours, in the paper's scale."""
-        known, scale = registry.find(metric), run.paper.published.scale(metric)
+        known, scale = registry.find(metric), results.paper.published.scale(metric)
         return cls(block, row, column, known.direction, printed, ours, scale, known.digits(scale), data)
 
     @classmethod
@@ -215,7 +223,7 @@ def _names(those: Sequence[Cell], cells: Sequence[Cell]) -> str:
 
 
 @dataclass(frozen=True)
-class Made:
+class Content:
     """What a table's function gives beyond cells: `reading` replaces the table's own, `words` fill its placeholders,
     `layout` is how it is written."""
 
@@ -228,26 +236,26 @@ class Made:
 Grid = Mapping[tuple[str, str], Mapping[str, Cell]]  # block and row -> column -> cell
 
 
-def write_tables(run: Run) -> None:
-    folder = REPORTS / run.paper.name / "tables"
-    for name in run.paper.tables:
-        make_table(run, name).write(name, folder)
-    json_file.write_json(folder / "tables.json", {"order": list(run.paper.tables)})
+def write_tables(results: Results) -> None:
+    folder = REPORTS / results.paper.name / "tables"
+    for name in results.paper.tables:
+        make_table(results, name).write(name, folder)
+    json_file.write_json(folder / "tables.json", {"order": list(results.paper.tables)})
 
 
-def make_table(run: Run, name: str) -> Table:
-    text, functions = run.paper.tables[name], run.paper.functions("tables")
+def make_table(results: Results, name: str) -> Table:
+    text, functions = results.paper.tables[name], results.paper.functions("tables")
     make = functions.get(name, partial(published_table if text.published else measured_table, text=text))
-    made = make(run)
-    made = made if isinstance(made, Made) else Made(made)
-    words = {"exact": f"{text.exact_reading} " if run.knows_facts else "", **made.words}
-    reading = made.reading or run.fill(text.reading, text.evaluation, **words)
-    return made.layout(run.fill(text.title), reading, made.cells, text.brackets)
+    made = make(results)
+    made = made if isinstance(made, Content) else Content(made)
+    words = {"exact": f"{text.exact_reading} " if results.knows_facts else "", **made.words}
+    reading = made.reading or results.fill(text.reading, text.evaluation, **words)
+    return made.layout(results.fill(text.title), reading, made.cells, text.brackets)
 
 
-def published_table(run: Run, text: TableText) -> list[Cell]:
-    data = run.stand_in(text.task) if text.task else ""
-    cells = published_cells(run, text.published, data=data, beside=text.beside)
+def published_table(results: Results, text: TableText) -> list[Cell]:
+    data = results.stand_in(text.task) if text.task else ""
+    cells = published_cells(results, text.published, data=data, beside=text.beside)
     return [cell.remarked(text.notes[cell.row]) if cell.row in text.notes else cell for cell in cells]
 
 
@@ -272,14 +280,14 @@ def sizes(items: int, units: str, seeds: Sequence[int], of: str = "seed") -> str
     return f"{items} {units} x {numbers} {of}{'s' if max(seeds) > 1 else ''}" if seeds else f"{items} {units}"
 
 
-def over_seeds(run: Run, name: str, decoder: str, metric: str) -> Estimate:
+def over_seeds(results: Results, name: str, decoder: str, metric: str) -> Estimate:
     """A run's mean over seeds with their range, if there are several; else the reason why there is no number."""
-    by_seed = run.scores.by_seed(name, decoder, metric)
+    by_seed = results.scores.by_seed(name, decoder, metric)
     if by_seed is None:
-        return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
-    seeds, units, note = len(by_seed), _kind(run, name).units, registry.find(metric).note
+        return Estimate(None, remarks=(results.scores.why_missing(name, decoder, metric),))
+    seeds, units, note = len(by_seed), _kind(results, name).units, registry.find(metric).note
     low, high = (float(by_seed.min()), float(by_seed.max())) if seeds > 1 else (None, None)
-    n = sizes(run.scores.items(name), units, (seeds,))
+    n = sizes(results.scores.items(name), units, (seeds,))
     return Estimate(float(by_seed.mean()), low, high, n, (note,) if note else (), seeds=seeds)
 
 
@@ -291,98 +299,105 @@ class Measure:
     metric: str
     captions: Captions = "best"
 
-    def of(self, run: Run, name: str) -> Estimate:
+    def of(self, results: Results, name: str) -> Estimate:
         """A run's score, its mean over seeds, with the 95% interval over seeds and items. A few corpus metrics
         (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds."""
-        number = self.number(run, name)
-        of_corpus = self.captions != "every" and run.scores.corpus(name, self.decoder, self.metric) is not None
+        number = self.number(results, name)
+        of_corpus = self.captions != "every" and results.scores.corpus(name, self.decoder, self.metric) is not None
         if isinstance(number, Number) or not of_corpus:
-            return self._shown(run, name, number, registry.find(self.metric).note)
-        found = over_seeds(run, name, self.decoder, self.metric)
+            return self._shown(results, name, number, registry.find(self.metric).note)
+        found = over_seeds(results, name, self.decoder, self.metric)
         words = "one seed: no range" if found.seeds == 1 else f"[ ]: {SEEDS}"
         return replace(found, remarks=(*found.remarks, words))
 
-    def gain(self, run: Run, name: str, base: str) -> Estimate:
+    def gain(self, results: Results, name: str, base: str) -> Estimate:
         """How much higher a run scores than `base`, with its 95% interval."""
-        samples = run.matched((name, base), self.decoder, self.metric, self.captions)
-        if isinstance(samples, Missing):
-            return self._shown(run, name, samples)
-        left, right = map(Number.of, samples)
-        return self._shown(run, name, difference(left, right, run.share_start((name, base))))
+        return self._shown(results, name, self.difference(results, name, base))
 
-    def number(self, run: Run, name: str) -> Number | Missing:
-        sample = run.scores.sample(name, self.decoder, self.metric, self.captions)
+    def difference(self, results: Results, name: str, base: str) -> Contrast | Missing:
+        """A run's score minus that of `base`, on the items that both have."""
+        samples = results.matched((name, base), self.decoder, self.metric, self.captions)
+        if isinstance(samples, Missing):
+            return samples
+        left, right = map(Number.of, samples)
+        return difference(left, right, results.share_start((name, base)))
+
+    def number(self, results: Results, name: str) -> Number | Missing:
+        sample = results.scores.sample(name, self.decoder, self.metric, self.captions)
         if sample is None:
-            return Missing(run.scores.why_missing(name, self.decoder, self.metric))
+            return Missing(results.scores.why_missing(name, self.decoder, self.metric))
         same = statistics.matched([sample])
         if same is None:
-            return Missing(f"{self.metric} is undefined for every test {_kind(run, name).unit}")
+            return Missing(f"{self.metric} is undefined for every test {_kind(results, name).unit}")
         found = Number.of(same[0])
         return found.seedless if name == HUMAN else found
 
     @staticmethod
-    def _shown(run: Run, name: str, number: Number | Contrast | Missing, note: str = "") -> Estimate:
-        several = name in run.by_name and run.by_name[name].members > 1
-        return shown(number, _kind(run, name).units, note, "ensemble" if several else "seed")
+    def _shown(results: Results, name: str, number: Number | Contrast | Missing, note: str = "") -> Estimate:
+        several = name in results.by_name and results.by_name[name].members > 1
+        return shown(number, _kind(results, name).units, note, "ensemble" if several else "seed")
 
 
-def _kind(run: Run, name: str) -> Kind:
-    return run.kind(run.by_name[name].task if name in run.by_name else run.config.pictures)
+def _kind(results: Results, name: str) -> Kind:
+    return results.kind(results.by_name[name].task if name in results.by_name else results.config.pictures)
 
 
 def published_cells(
-    run: Run, table: str, rows: Mapping[str, Rows] | None = None, data: str = "", beside: Columns | None = None
+    results: Results, table: str, rows: Mapping[str, Rows] | None = None, data: str = "", beside: Columns | None = None
 ) -> list[Cell]:
     """Every cell of a published table, in its order, with our number beside it; then what only we have. `rows` (of all
     tables) default to paper.yaml's; `data` stands for the first of the paper's tasks; `beside` are columns of ours."""
-    facts = run.paper.facts
+    facts = results.paper.facts
     rows = facts.rows if rows is None else rows
     found: Mapping[Any, tuple[str, str]] = rows[table]
     columns = {**facts.columns[table], **(beside or {})}
-    data = data or run.stand_in(next(iter(facts.published_on)))
+    data = data or results.stand_in(next(iter(facts.published_on)))
     placed: list[tuple[Cell, str, str]] = []  # with its run, "" for another system's, and decoder
-    for printed in records_beside(run, table, beside or {}):
+    for printed in records_beside(results, table, beside or {}):
         block, row, column = (printed[key] for key in ("block", "row", "column"))
         metric, captions = columns[column]
         labels = [label for label in (row, (block, row), (column, row)) if label in found]
         name, decoder = found[labels[0]] if labels else ("", "")
         if not name:
             ours = Estimate(None, remarks=("another system's published number; not re-run",))
-        elif name not in run.by_name:
-            ours = Estimate(None, remarks=(f"variant {name} is not part of this run",), absent=True)
+        elif name not in results.by_name:
+            ours = Estimate(None, remarks=(f"run {name} is not part of these results",), absent=True)
         else:
-            ours = Measure(decoder, metric, captions).of(run, name)
+            ours = Measure(decoder, metric, captions).of(results, name)
         placed.append((Cell.beside(printed, metric, ours, data), name, decoder))
     in_print = {name for others in rows.values() for name, _ in others.values()}
-    ours_alone = [entry for entry in run.trained if entry.row and entry.name not in in_print]
+    ours_alone = [run for run in results.trained if run.row and run.name not in in_print]
     cells = [cell for cell, *_ in placed]
-    cells += [cell for entry in ours_alone for cell in _row_of_ours(run, entry, placed, columns)]
-    made = _with_unpublished(run, cells, found, columns, facts.ours.get(table, {}))
+    cells += [cell for run in ours_alone for cell in _row_of_ours(results, run, placed, columns)]
+    made = _with_unpublished(results, cells, found, columns, facts.ours.get(table, {}))
     measured = {cell.column for cell in made if cell.printed or cell.ours.value is not None}
     return [cell for cell in made if cell.column in measured or cell.column in facts.columns[table]]
 
 
-def records_beside(run: Run, table: str, beside: Columns) -> list[dict[str, Any]]:
-    """The records of a published table, and after each row's those of columns in per cent that it does not print."""
+def records_beside(results: Results, table: str, beside: Columns) -> list[dict[str, Any]]:
+    """The records of a published table; after each row's, records of columns that the paper does not print, in per
+    cent."""
     records: list[dict[str, Any]] = []
     more = {"printed": "", "value": math.nan, "scale": "percent"}
     names = {name: registry.find(metric).direction for name, (metric, _) in beside.items()}
-    for _, row in groupby(run.paper.published.records(table), key=itemgetter("block", "row")):
+    for _, row in groupby(results.paper.published.records(table), key=itemgetter("block", "row")):
         printed = list(row)
         records += [*printed, *(printed[-1] | more | {"column": name, "direction": way} for name, way in names.items())]
     return records
 
 
-def _row_of_ours(run: Run, entry: ReportedRun, placed: Sequence[tuple[Cell, str, str]], columns: Columns) -> list[Cell]:
+def _row_of_ours(
+    results: Results, run: ReportedRun, placed: Sequence[tuple[Cell, str, str]], columns: Columns
+) -> list[Cell]:
     """A run that the paper lacks: a row per decoder of the runs of its task or captioner, in their block."""
     of_task = [
         (cell, decoder, other.captioner)
         for cell, name, decoder in placed
-        if (other := run.by_name.get(name)) is not None and other.task == entry.task
+        if (other := results.by_name.get(name)) is not None and other.task == run.task
     ]
-    alike = [place for place in of_task if place[-1] == entry.captioner] or of_task
+    alike = [place for place in of_task if place[-1] == run.captioner] or of_task
     decoders = list(dict.fromkeys(decoder for _, decoder, _ in alike))
-    label = f"{entry.label}, {entry.name}" if entry.label in {cell.row for cell, *_ in placed} else entry.label
+    label = f"{run.label}, {run.name}" if run.label in {cell.row for cell, *_ in placed} else run.label
     made = []
     for decoder in decoders:
         row = f"{label}, {decoder}" if len(decoders) > 1 else label
@@ -390,74 +405,82 @@ def _row_of_ours(run: Run, entry: ReportedRun, placed: Sequence[tuple[Cell, str,
         block = next(iter(near.values()))
         for cell in {cell.column: cell for cell, *_ in placed}.values():
             measured = cell.column in near
-            ours = Measure(decoder, *columns[cell.column]).of(run, entry.name) if measured else Estimate(None)
+            ours = Measure(decoder, *columns[cell.column]).of(results, run.name) if measured else Estimate(None)
             made.append(replace(cell, block=block, row=row, printed="", ours=ours).remarked("not in the paper"))
     return made
 
 
 def _with_unpublished(
-    run: Run, cells: list[Cell], rows: Mapping[Any, tuple[str, str]], columns: Columns, ours: Mapping[str, Ours]
+    results: Results, cells: list[Cell], rows: Mapping[Any, tuple[str, str]], columns: Columns, ours: Mapping[str, Ours]
 ) -> list[Cell]:
     """Adds the rows of paper.yaml that the paper does not print, each after the printed one that it is like."""
     for row, of in ours.items():
         name, decoder = rows[row]
         places = [place for place, cell in enumerate(cells) if cell.row == of.like]
-        if name in run.by_name and places:
+        if name in results.by_name and places:
             more = []
             for cell in (cells[place] for place in places):
-                value = Measure(decoder, *columns[cell.column]).of(run, name)
+                value = Measure(decoder, *columns[cell.column]).of(results, name)
                 more.append(replace(cell, row=row, printed="", ours=value).remarked(of.note))
             cells[places[-1] + 1 : places[-1] + 1] = more
     return cells
 
 
-def measured_table(run: Run, text: TableText) -> list[Cell] | Made:
-    """Our runs' numbers, then people's, who used no decoder: what is said of samples is said of their captions."""
-    if text.exact and not run.knows_facts:
-        dataset = run.dataset(run.config.pictures)
-        return Made([], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them.")
+def measured_table(results: Results, text: TableText) -> list[Cell] | Content:
+    """Our runs' numbers, then those of people's captions. People used no decoder: they have numbers in the columns of
+    samples."""
+    if text.exact and not results.knows_facts:
+        dataset = results.dataset(results.config.pictures)
+        return Content(
+            [], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them."
+        )
     cells = []
     for block, sources in text.measured.items():
-        columns = {run.fill(column): Measure(*of) for column, of in sources.items()}
-        for entry in run.trained:
-            if not text.exact or run.knows_facts_of(entry.task):
-                cells += measured_cells(run, block.format(captioner=entry.captioner), entry, columns)
-    no_decoder = Estimate(None, remarks=(f"human captions come from no decoder: see {run.samples()} samples",))
+        columns = {results.fill(column): Measure(*of) for column, of in sources.items()}
+        for run in results.trained:
+            if not text.exact or results.knows_facts_of(run.task):
+                cells += measured_cells(results, block.format(captioner=run.captioner), run, columns)
+    no_decoder = Estimate(None, remarks=(f"human captions come from no decoder: see {results.samples()} samples",))
     for block, sources in text.people.items():
-        columns = {run.fill(column): Measure(*of) for column, of in sources.items()}
-        for cell in measured_cells(run, block, None, columns):
+        columns = {results.fill(column): Measure(*of) for column, of in sources.items()}
+        for cell in measured_cells(results, block, None, columns):
             cells.append(cell if columns[cell.column].decoder == "sample" else replace(cell, ours=no_decoder))
     return cells
 
 
-def columns_beside(run: Run, table: str, decoder: str) -> dict[str, Measure]:
-    """The columns `beside` of a table, without those that this run's data say nothing of."""
-    found = {column: Measure(decoder, *of) for column, of in run.paper.tables[table].beside.items()}
-    return {column: of for column, of in found.items() if run.knows_facts or of.metric not in _EXACT}
+def columns_beside(results: Results, table: str, decoder: str) -> dict[str, Measure]:
+    """The columns `beside` of a table, without those that only generated scenes have, where there are none."""
+    found = {column: Measure(decoder, *of) for column, of in results.paper.tables[table].beside.items()}
+    return {column: of for column, of in found.items() if results.knows_facts or of.metric not in _EXACT}
 
 
-def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
-    name, label = (entry.name, entry.label) if entry else (HUMAN, HUMAN_LABEL)
-    data = run.stand_in(entry.task if entry else run.config.pictures)
+def measured_cells(results: Results, block: str, run: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
+    name, label = (run.name, run.label) if run else (HUMAN, people_label(results))
+    data = results.stand_in(run.task if run else results.config.pictures)
     return [
-        Cell.of(run, measure.metric, block, label, column, measure.of(run, name), data)
+        Cell.of(results, measure.metric, block, label, column, measure.of(results, name), data)
         for column, measure in columns.items()
     ]
 
 
-def quality_cells(run: Run) -> list[Cell]:
+def people_label(results: Results) -> str:
+    """What the row of people's captions is called: of generated images a grammar writes them."""
+    return GRAMMAR if results.knows_facts else PEOPLE
+
+
+def quality_cells(results: Results) -> list[Cell]:
     """Every quality metric of greedy and best beam captions."""
     blocks = {f"{{captioner}}, {decoder}": decoder for decoder in ("greedy", "beam")}
-    return ranges(run, blocks, registry.QUALITY_TABLE)
+    return ranges(results, blocks, registry.QUALITY_TABLE)
 
 
-def ranges(run: Run, blocks: Mapping[str, str], metrics: Sequence[str]) -> list[Cell]:
+def ranges(results: Results, blocks: Mapping[str, str], metrics: Sequence[str]) -> list[Cell]:
     """Metrics of every captioner with the range over seeds; `blocks` have a decoder each."""
     cells = []
     for block, decoder in blocks.items():
-        for entry in run.trained:
-            if run.kind(entry.task).quality in registry.QUALITY_TABLE:
+        for run in results.trained:
+            if results.kind(run.task).quality in registry.QUALITY_TABLE:
                 for metric in metrics:
-                    ours, of = over_seeds(run, entry.name, decoder, metric), block.format(captioner=entry.captioner)
-                    cells.append(Cell.of(run, metric, of, entry.label, metric, ours, run.stand_in(entry.task)))
+                    ours, of = over_seeds(results, run.name, decoder, metric), block.format(captioner=run.captioner)
+                    cells.append(Cell.of(results, metric, of, run.label, metric, ours, results.stand_in(run.task)))
     return cells

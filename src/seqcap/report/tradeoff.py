@@ -1,4 +1,5 @@
-"""Curves: a method that was trained with several weights trades one aim for another, and is read where one is given.
+"""Curves: a method that is trained with several weights trades one aim for another. Methods are compared where one aim
+has a given value.
 
 Between runs of neighbouring weights a curve is linear; beyond the outermost ones an operating point is "not reached".
 If a curve passes it several times, the better reading counts, and a remark says so.
@@ -16,7 +17,7 @@ import numpy as np
 
 from seqcap.metrics import registry
 from seqcap.report import statistics
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import Floats, Missing, Number, Sample
 from seqcap.report.tables import Measure
 
@@ -28,7 +29,7 @@ _DECIMALS = 9  # positions on a curve, counted in runs, that are the same but fo
 
 @dataclass(frozen=True)
 class Curve:
-    """A method's runs, in the order of the weights that trade its aims; none if it is not part of this run."""
+    """A method's runs, in the order of the weights that trade its aims; none if the results do not have it."""
 
     label: str
     runs: tuple[str, ...] = ()
@@ -69,16 +70,16 @@ class Reading:
     def runs(self) -> tuple[str, ...]:
         return self.curve.runs
 
-    def number(self, run: Run) -> Number | Missing:
+    def number(self, results: Results) -> Number | Missing:
         label = self.curve.label
         if not self.runs:
             return Missing(f"{label} is not part of this run", absent=True)
-        y = _samples(run, [self.of.format(run=name) for name in self.runs], self.measure)
+        y = _samples(results, [self.of.format(run=name) for name in self.runs], self.measure)
         if isinstance(y, Missing):
             return y
         if self.point is None:
             return Number.of(y[0]) if len(y) == 1 else Missing("no operating point: no value is reached")
-        x = _samples(run, self.runs, self.point.measure)
+        x = _samples(results, self.runs, self.point.measure)
         if isinstance(x, Missing):
             return x
         if len(y) == 1:
@@ -131,8 +132,8 @@ class Score:
     measure: Measure
     runs: tuple[str, ...] = ()
 
-    def number(self, run: Run) -> Number | Missing:
-        return self.measure.number(run, self.name)
+    def number(self, results: Results) -> Number | Missing:
+        return self.measure.number(results, self.name)
 
 
 def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
@@ -159,7 +160,13 @@ def _shares(x: Floats, where: float) -> Floats:
 
 
 def choose(
-    run: Run, main: Curve, others: Sequence[Curve], measure: Measure, printed: float, scale: float, share: float = 0.5
+    results: Results,
+    main: Curve,
+    others: Sequence[Curve],
+    measure: Measure,
+    printed: float,
+    scale: float,
+    share: float = 0.5,
 ) -> OperatingPoint | None:
     """The operating point of curves, chosen by `measure` alone, not by the compared numbers.
 
@@ -168,8 +175,8 @@ def choose(
     of the way through the longest. A curve covers its range but for a tenth at either end. If some of its neighbouring
     runs have several training seeds both, only the ways between such runs count: elsewhere a comparison is no test.
     """
-    other_ways = [found for curve in others if (found := _ways(run, curve, measure))]
-    main_ways = _ways(run, main, measure)
+    other_ways = [found for curve in others if (found := _ways(results, curve, measure))]
+    main_ways = _ways(results, main, measure)
     ways = [main_ways, *other_ways] if main_ways else other_ways
     if not ways:
         return None
@@ -191,9 +198,10 @@ def choose(
     return OperatingPoint(measure, value, printed, scale)
 
 
-def _ways(run: Run, curve: Curve, measure: Measure) -> list[tuple[float, float]]:
-    """The intervals between neighbouring runs without the curve's ends; those of several seeds, if there are any."""
-    samples = _samples(run, curve.runs, measure)
+def _ways(results: Results, curve: Curve, measure: Measure) -> list[tuple[float, float]]:
+    """The stretches of a curve between neighbouring runs, without its two ends. If some lie between runs of several
+    seeds, only these."""
+    samples = _samples(results, curve.runs, measure)
     if isinstance(samples, Missing):
         return []
     ends = [(float(sample.by_seed.mean()), len(sample.seeds)) for sample in samples]
@@ -208,20 +216,20 @@ def _ways(run: Run, curve: Curve, measure: Measure) -> list[tuple[float, float]]
     return [(start, end) for start, end in cut if start <= end]
 
 
-def nearest(run: Run, curve: Curve, point: OperatingPoint | None) -> str | None:
+def nearest(results: Results, curve: Curve, point: OperatingPoint | None) -> str | None:
     """The run of a curve that is nearest to an operating point; None without scored runs."""
-    found = {name: level(run, name, point.measure) for name in curve.runs} if point else {}
+    found = {name: level(results, name, point.measure) for name in curve.runs} if point else {}
     known = {name: abs(value - point.value) for name, value in found.items() if value is not None and point}
     return min(known, key=known.__getitem__) if known else None
 
 
-def level(run: Run, name: str, measure: Measure) -> float | None:
-    by_seed = run.scores.by_seed(name, measure.decoder, measure.metric, measure.captions)
+def level(results: Results, name: str, measure: Measure) -> float | None:
+    by_seed = results.scores.by_seed(name, measure.decoder, measure.metric, measure.captions)
     return None if by_seed is None else float(by_seed.mean())
 
 
-def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] | Missing:
-    return run.scores.samples(names, measure.decoder, measure.metric, measure.captions)
+def _samples(results: Results, names: Sequence[str], measure: Measure) -> list[Sample] | Missing:
+    return results.scores.samples(names, measure.decoder, measure.metric, measure.captions)
 
 
 def _of_seed(sample: Sample, values: Floats, seed: int) -> Floats:

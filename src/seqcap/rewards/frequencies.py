@@ -54,8 +54,8 @@ class DocumentFrequencies:
 
     @classmethod
     def of_tokens(cls, references: Sequence[Sequence[Tokens]]) -> DocumentFrequencies:
-        """Counts those of references [images][captions][tokens], without EOS. InputError if there is no image, an image
-        has no caption, or more than 61,436 words are of several images."""
+        """Counts those of references `[images][captions][tokens]`, without EOS. InputError if there is no image, an
+        image has no caption, or more than 61,436 words are of several images."""
         found = Counter(token for captions in references for token in {t for caption in captions for t in caption})
         words = [word for word, images in found.items() if images > 1]
         if len(words) > MOST_WORDS:

@@ -3,7 +3,7 @@ stem, synonym and paraphrase matchers and pycocoevalcap's options (`-l en -norm`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,15 +36,20 @@ if TYPE_CHECKING:
     from seqcap.rewards.mixture import Material
 
 Floats = npt.NDArray[np.float64]
+# Read-only like those of a table: for writable arrays numba would compile everything once more.
+NO_STRINGS = np.frombuffer(b"", dtype=np.uint8), np.frombuffer(bytes(8), dtype=np.int64)
 
 
 class Lexicon:
     """METEOR's tokens, stems, synonyms, function words and paraphrases of a vocabulary. A word may be several of its
     tokens ("t-shirt" is "t" and "shirt"). `words` are the words of all ids, special tokens first. Include the
     references' words: a word without an entry matches nothing, not even itself. `paraphrases` come from
-    `filter_paraphrases`, and may hold more words. InputError if METEOR's word lists are not installed."""
+    `filter_paraphrases`, and may hold more words; None: there are none. `stems` gives the stems of tokens.
+    InputError if METEOR's word lists are not installed."""
 
-    def __init__(self, words: Sequence[str], paraphrases: pa.Table) -> None:
+    def __init__(
+        self, words: Sequence[str], paraphrases: pa.Table | None, stems: Callable[[list[str]], list[str]] = stems_of
+    ) -> None:
         nothing: list[str] = []
         forms = [nothing] * FORMS * min(FIRST_WORD, len(words))
         forms += [form for word in words[FIRST_WORD:] for form in forms_of(word)]
@@ -58,12 +63,14 @@ class Lexicon:
                 members.setdefault(synset, []).append(number[token])
         groups = [group for group in members.values() if len(group) > 1]
         data, starts = byte_strings(vocabulary)
-        sides = [string_bytes(paraphrases.column(name)) for name in PARAPHRASES.names]
+        sides = [NO_STRINGS] * 2
+        if paraphrases is not None:
+            sides = [string_bytes(paraphrases.column(name)) for name in PARAPHRASES.names]
         self.words = Words(
             np.array([number[token] for form in forms for token in form], dtype=np.int32),
             _starts(forms).astype(np.int32),
             np.array([_initial(word) for word in words], dtype=np.uint8),
-            np.unique(stems_of(vocabulary), return_inverse=True)[1].astype(np.int32),
+            np.unique(stems(vocabulary), return_inverse=True)[1].astype(np.int32),
             np.array([token in function_words for token in vocabulary], dtype=np.uint8),
             cook_synonyms(np.array([token for group in groups for token in group], dtype=np.int32), _starts(groups)),
             *cook_paraphrases(*sides[0], *sides[1], data, starts, word_table(data, starts)),
@@ -119,7 +126,8 @@ def _starts(groups: Sequence[Sequence[object]]) -> npt.NDArray[np.int64]:
 
 def _initial(word: str) -> int:
     """The form that the previous word must have: 1 if this one begins with a small letter, 2 with a digit, else 0."""
-    first = "".join(split(word))[:1]
+    # Most words are plain, and stay whole.
+    first = word[:1] if word.isascii() and word.isalpha() else "".join(split(word))[:1]
     return 1 if "a" <= first <= "z" else 2 if "0" <= first <= "9" else 0
 
 
@@ -127,7 +135,7 @@ def string_bytes(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.ND
     """A string column as UTF-8 bytes and [rows + 1] offsets."""
     array = column.cast(pa.large_string()).combine_chunks()
     if len(array) == 0:
-        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+        return NO_STRINGS
     _, offsets, data = array.buffers()
     starts = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
     return np.frombuffer(data or b"", dtype=np.uint8), starts

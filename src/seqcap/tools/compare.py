@@ -12,7 +12,7 @@ from seqcap.errors import InputError
 from seqcap.pipeline.experiment import RUNS, apply_overlay
 from seqcap.pipeline.params import PARAMS, read_params
 from seqcap.report.comparison import compared, heading, matrix
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.tools.score import align
 
 
@@ -36,7 +36,7 @@ def scored(experiment: str | None = None) -> Iterator[None]:
 def compare(left: str, right: str) -> str:
     """A table of the differences between two runs of a paper, in every metric that both have."""
     config = find_paper(left, right)
-    run = Run.read(config, papers.load(config.paper))
+    run = Results.read(config, papers.load(config.paper))
     results = compared(run, left, right)
     if not results:
         raise InputError(f"{left}, {right}", "have no score in common", "run `seqcap repro`")

@@ -109,8 +109,9 @@ class Job(loop.Job[CaptionerLearner]):
         machine.check_precision(run.precision, self.device)
         self.task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
         self.training, self.validation = (self.task.split(name, run.max_length) for name in ("train", "val"))
-        words, paraphrases = self.task.vocabulary.words, run.reads.get("paraphrases")
-        self.reward = Mixture(run.reward, Material(self.training.references, words, paraphrases))
+        vocabulary, paraphrases = self.task.vocabulary, run.reads.get("paraphrases")
+        material = Material(self.training.references, vocabulary.scored_words, paraphrases)
+        self.reward = vocabulary.in_words(Mixture(run.reward, material))
         self.criteria = validation.criteria(self.task, run, self.validation)
         self.decisive = self.criteria.decisive
         self.order = Batches(self.training, run.training.batch_size, seed, self.rank, self.world)

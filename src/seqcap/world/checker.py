@@ -42,6 +42,12 @@ class Verdict:
         """Facts told / facts of the scene."""
         return len(self.facts) / self.total_facts
 
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall; 0 where both are."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
 
 def recall_of_set(verdicts: Sequence[Verdict]) -> float:
     """The share of a scene's facts that its captions, at least one, tell together."""

@@ -3,16 +3,17 @@
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.papers.across.tables import AGAINST, CIDER, COLUMNS, FILE, papers
+from seqcap.papers.across.tables import AGAINST, COLUMNS, FILE, by_paper
 from seqcap.report import figures as draw
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
+from seqcap.report.overview import CIDER
 from seqcap.report.scatter import Point, draw_points, name_points
 
 _COLOURS = {paper: str(getattr(draw, of.colour)) for paper, of in FILE.papers.items()}
 
 
-def tradeoffs(run: Run) -> Figure | str:
-    found = {name: _points(run, name) for name in AGAINST}
+def tradeoffs(results: Results) -> Figure | str:
+    found = {name: _points(results, name) for name in AGAINST}
     panels = {name: points for name, points in found.items() if points}
     if not panels:
         return "Nothing was measured."
@@ -22,7 +23,9 @@ def tradeoffs(run: Run) -> Figure | str:
         draw_points(axis, points)
         axis.set_xlabel(f"{name}, x100")
     axes[0].set_ylabel(f"{CIDER}, x100")
-    handles = [Line2D([], [], color=_COLOURS[paper], marker="o", linestyle="", label=paper) for paper in papers(run)]
+    handles = [
+        Line2D([], [], color=_COLOURS[paper], marker="o", linestyle="", label=paper) for paper in by_paper(results)
+    ]
     handles.append(Line2D([], [], color=draw.MUTED, linestyle="--", label="Pareto front"))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     figure.draw_without_rendering()
@@ -31,15 +34,15 @@ def tradeoffs(run: Run) -> Figure | str:
     return figure
 
 
-def _points(run: Run, name: str) -> list[Point]:
+def _points(results: Results, name: str) -> list[Point]:
     found = []
-    for paper, entries in papers(run).items():
-        for entry in entries:
-            ours = [COLUMNS[column].of(run, entry.name) for column in (name, CIDER)]
+    for paper, runs in by_paper(results).items():
+        for run in runs:
+            ours = [COLUMNS[column].of(results, run.name) for column in (name, CIDER)]
             if all(value.value is not None for value in ours):
                 values, (below, above) = draw.spans(ours, 100)
                 x, y = zip(values, values - below, values + above, strict=True)
-                found.append(Point(entry.label, _COLOURS[paper], x, y, hollow=len(entry.seeds) == 1))
+                found.append(Point(run.label, _COLOURS[paper], x, y, hollow=len(run.seeds) == 1))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,24 +12,25 @@ from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.report import overview
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import HUMAN, Results
+from seqcap.report.overview import DISTINCT, DIVERSITY, RECALL_OF_SAMPLES, TRUTH
 from seqcap.report.paper import read_yaml
-from seqcap.report.ranking import pareto_front, rank_correlation
-from seqcap.report.statistics import Floats
-from seqcap.report.tables import Cell, Estimate, Made, Measure, Table
+from seqcap.report.ranking import rank_correlation
+from seqcap.report.statistics import SIGNIFICANCE, Floats, Missing, q_values
+from seqcap.report.tables import Cell, Content, Estimate, Measure, Table, people_label
 from seqcap.report.tradeoff import level
+from seqcap.report.verdicts import LEAST_SEEDS
 
 OTHERS = "others"
-CIDER, WORDS, RECALL = "CIDEr, beam", "words", "true recall, samples"
+PEOPLE_BLOCK = "people"
 # What quality is set against.
-DIVERSITY, DISTINCT, TRUTH = "Div-2, samples", "R@10 by the judge", "true captions"
 AGAINST = (DIVERSITY, DISTINCT, TRUTH)
 # What tells whether captions are true and told apart.
-TRUTHS = (TRUTH, RECALL, DISTINCT)
+TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT)
 
 
 class Objectives(Frozen):
-    """A paper's, as methods.yaml explains them."""
+    """Those of a paper, and their colour, as methods.yaml has them."""
 
     objectives: tuple[str, ...]
     colour: str
@@ -39,78 +41,118 @@ class MethodsFile(Frozen):
 
     papers: Mapping[str, Objectives]
     columns: Mapping[str, Measure]
+    people: Mapping[str, Measure]
+    shown: tuple[str, ...]  # runs whose captions of one scene the first page shows
     yardsticks: Mapping[str, Measure]
 
 
 FILE: MethodsFile = read_yaml(Path(__file__).parent / "methods.yaml", MethodsFile)
-COLUMNS, YARDSTICKS = FILE.columns, FILE.yardsticks
+COLUMNS, OF_PEOPLE, YARDSTICKS = FILE.columns, FILE.people, FILE.yardsticks
 
 
 @dataclass(frozen=True)
 class Line(Cell):
     run: str
     objective: str
-    pareto: str
+    ahead_of: tuple[str, ...]  # runs
 
     def record(self) -> list[str]:
         block, row, column, direction, _, ours, low, high, n, _ = super().record()
-        return [block, row, self.run, self.objective, column, direction, ours, low, high, n, self.pareto]
+        return [block, row, self.run, self.objective, column, direction, ours, low, high, n, " ".join(self.ahead_of)]
 
 
-class Overview(Table):
-    columns: ClassVar[Sequence[str]] = overview.COLUMNS
+class OverviewTable(Table):
+    columns: ClassVar[Sequence[str]] = overview.FIELDS
 
     def markdown(self) -> str:
         lines = [dict(zip(self.columns, cell.record(), strict=True)) for cell in self.cells]
         data = "; ".join(dict.fromkeys(f"Data: {cell.data}." for cell in self.cells))
-        return "\n".join([f"## {self.title}", "", self.reading, "", *overview.overview(lines), "", data, ""])
+        shown = overview.Overview.of(lines).markdown()
+        return "\n".join([f"## {self.title}", "", self.reading, "", *shown, "", data, ""])
 
 
-def papers(run: Run) -> dict[str, list[ReportedRun]]:
+def by_paper(results: Results) -> dict[str, list[ReportedRun]]:
     """Paper -> its runs; at the end those of no paper's objectives."""
     named = FILE.papers.items()
-    found = {paper: [entry for entry in run.trained if entry.objective in of.objectives] for paper, of in named}
-    of_papers = [entry.name for entries in found.values() for entry in entries]
-    found[OTHERS] = [entry for entry in run.trained if entry.name not in of_papers]
-    return {paper: entries for paper, entries in found.items() if entries}
+    found = {paper: [run for run in results.trained if run.objective in of.objectives] for paper, of in named}
+    of_papers = [run.name for runs in found.values() for run in runs]
+    found[OTHERS] = [run for run in results.trained if run.name not in of_papers]
+    return {paper: runs for paper, runs in found.items() if runs}
 
 
-def means(run: Run, entries: Sequence[ReportedRun], of: Measure) -> Floats:
+def means(results: Results, runs: Sequence[ReportedRun], of: Measure) -> Floats:
     """A measure's mean over seeds of each run [n]; NaN where it was not measured."""
-    return np.array([level(run, entry.name, of) for entry in entries], dtype=float)
+    return np.array([level(results, run.name, of) for run in runs], dtype=float)
 
 
-def objectives(run: Run) -> Made:
-    blocks = papers(run)
-    entries = [entry for of_paper in blocks.values() for entry in of_paper]
-    cider = means(run, entries, COLUMNS[CIDER])
-    fronts = {name: pareto_front(np.stack([cider, means(run, entries, COLUMNS[name])], 1)) for name in AGAINST}
-    on_front = {(name, entries[place].name) for name, front in fronts.items() for place in np.flatnonzero(front)}
-    cells = []
-    for paper, of_paper in blocks.items():
-        for entry in of_paper:
-            for name, measure in COLUMNS.items():
-                known = registry.find(measure.metric)
-                # All numbers but the words are shown x100.
-                scale, data = (1 if known.unit else 100), run.stand_in(entry.task)
-                pareto = overview.FRONT if (name, entry.name) in on_front else ""
-                named, ours = (paper, entry.label, name, known.direction, ""), measure.of(run, entry.name)
-                cells.append(Line(*named, ours, scale, 5, data, entry.name, entry.objective, pareto))
-    epochs = min((entry.epochs for entry in entries if entry.epochs), default=0)
-    return Made(cells, words={"epochs": str(epochs)}, layout=Overview)
+def objectives(results: Results) -> Content:
+    blocks = by_paper(results)
+    runs = [run for of_paper in blocks.values() for run in of_paper]
+    cells: list[Line] = []
+    for column, measure in COLUMNS.items():
+        ahead = _ahead(results, runs, measure)
+        for paper, of_paper in blocks.items():
+            for run in of_paper:
+                ours = measure.of(results, run.name)
+                named = (paper, run.label, run.name, run.objective)
+                cells.append(_line(results, column, measure, ours, named, ahead[run.name]))
+        if column in OF_PEOPLE:
+            people = OF_PEOPLE[column].of(results, HUMAN)
+            named = (PEOPLE_BLOCK, people_label(results), HUMAN, "")
+            cells.append(_line(results, column, measure, people, named, ()))
+    order = {name: place for place, name in enumerate([*(run.name for run in runs), HUMAN])}
+    cells.sort(key=lambda cell: order[cell.run])
+    epochs = min((run.epochs for run in runs if run.epochs), default=0)
+    captioners = " and ".join(f"`{captioner}`" for captioner in results.captioners)
+    return Content(cells, words={"epochs": str(epochs), "captioner": captioners}, layout=OverviewTable)
 
 
-def agreement(run: Run, yardstick: str, truth: str) -> Estimate:
+def _line(
+    results: Results,
+    column: str,
+    measure: Measure,
+    ours: Estimate,
+    named: tuple[str, str, str, str],
+    ahead: tuple[str, ...],
+) -> Line:
+    """A cell in points: all numbers but the words are x100. `named`: paper, label, run and objective."""
+    paper, label, run, objective = named
+    known = registry.find(measure.metric)
+    scale = 1 if known.unit else 100
+    data = results.stand_in(results.config.pictures)
+    return Line(paper, label, column, known.direction, "", ours, scale, 5, data, run, objective, ahead)
+
+
+def _ahead(results: Results, runs: Sequence[ReportedRun], measure: Measure) -> dict[str, tuple[str, ...]]:
+    """Run -> those that it is shown to be better than: q < .05 of the paired difference, over all pairs of runs."""
+    direction = registry.find(measure.metric).direction
+    found: dict[str, list[str]] = {run.name: [] for run in runs}
+    if not direction:
+        return dict.fromkeys(found, ())
+    pairs, p_values = [], []
+    for left, right in combinations(found, 2):
+        difference = measure.difference(results, left, right)
+        if not isinstance(difference, Missing) and min(difference.seeds, default=0) >= LEAST_SEEDS:
+            left_is_better = (difference.value > 0) == (direction == "higher")
+            pairs.append((left, right) if left_is_better else (right, left))
+            p_values.append(float(difference.spread.p_value(difference.value)))
+    for (better, worse), q in zip(pairs, q_values(p_values), strict=True):
+        if q < SIGNIFICANCE:
+            found[better].append(worse)
+    return {name: tuple(worse) for name, worse in found.items()}
+
+
+def agreement(results: Results, yardstick: str, truth: str) -> Estimate:
     """Rank correlation over all objectives that train. A yardstick of which less is better counts downwards."""
-    entries, of = [entry for entry in run.trained if entry.epochs], YARDSTICKS[yardstick]
+    runs, of = [run for run in results.trained if run.epochs], YARDSTICKS[yardstick]
     sign = -1 if registry.find(of.metric).direction == "lower" else 1
-    return rank_correlation(sign * means(run, entries, of), means(run, entries, COLUMNS[truth]))
+    return rank_correlation(sign * means(results, runs, of), means(results, runs, COLUMNS[truth]))
 
 
-def yardsticks(run: Run) -> list[Cell]:
-    data = run.stand_in(run.config.pictures)
+def yardsticks(results: Results) -> list[Cell]:
+    data = results.stand_in(results.config.pictures)
     return [
-        Cell("", row, column, "higher", "", agreement(run, row, column), 1, 3, data)
+        Cell("", row, column, "higher", "", agreement(results, row, column), 1, 3, data)
         for row in YARDSTICKS
         for column in TRUTHS
     ]

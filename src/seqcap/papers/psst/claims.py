@@ -11,22 +11,22 @@ from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, 
 from seqcap.rating import KEY_FILE, PAGE, kit_folder, read_key
 from seqcap.report import REPORTS
 from seqcap.report.claims import Claim, JudgedClaim, Source
-from seqcap.report.claims_file import ClaimsFile, Entry, Stated
-from seqcap.report.inputs import Run
+from seqcap.report.claims_file import ClaimsFile, Comparisons, Stated
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import difference
 from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading
 
 
-def claims(run: Run) -> list[Claim]:
+def claims(results: Results) -> list[Claim]:
     ways = {"P10": _inner_rho, "P11a": _own_listener}
 
-    def made(stated: Stated, entry: Entry) -> list[Claim]:
+    def made(stated: Stated, group: Comparisons) -> list[Claim]:
         make = ways.get(stated.id, _at_point)
-        found = [make(run, entry, column, left, right) for _, column, _, left, right in entry.each()]
+        found = [make(results, group, column, left, right) for _, column, _, left, right in group.each()]
         return [replace(claim, id=stated.id, text=stated.sentence) for claim in found]
 
-    return ClaimsFile.read(run.paper).made(made)
+    return ClaimsFile.read(results.paper).made(made)
 
 
 def _claim(measure: Measure, sources: Sequence[Source], of: str, names: Sequence[str]) -> Claim:
@@ -35,72 +35,72 @@ def _claim(measure: Measure, sources: Sequence[Source], of: str, names: Sequence
     return replace(made, sources=(one, other), of=of)
 
 
-def _at_point(run: Run, entry: Entry, column: str, left: str, right: str) -> Claim:
+def _at_point(results: Results, group: Comparisons, column: str, left: str, right: str) -> Claim:
     """Two rows of a table at its operating point, in a column of it or by a measure that the paper does not have."""
-    table, place, measure = entry.table, PLACES[entry.table], COLUMNS.get(column, Measure("greedy", column))
-    rows = [row_of(run.paper, method, table) for method in (left, right)]
+    table, place, measure = group.table, PLACES[group.table], COLUMNS.get(column, Measure("greedy", column))
+    rows = [row_of(results.paper, method, table) for method in (left, right)]
     labels = [METHODS[method].label if method in METHODS else method for method in (left, right)]
-    sides: Sequence[Source] = [side_of(run, table, row, measure) for row in rows]
+    sides: Sequence[Source] = [side_of(results, table, row, measure) for row in rows]
     where = place.name.partition(",")[0]
     of = f"at equal {registry.find(place.metric).label} ({where})"
     if measure.metric == ENGLISH:
-        sides, of = better_english(run, rows[0]), f"near one recall ({where})"
+        sides, of = better_english(results, rows[0]), f"near one recall ({where})"
     elif left in OF_PEOPLE:
         measure, of = heard(measure), f"of people's captions ({where})"
     made = _claim(measure, sides, of, labels)
-    printed = None if entry.metrics else run.paper.published.printed(table, column, *rows)
+    printed = None if group.metrics else results.paper.published.printed(table, column, *rows)
     return replace(made, printed=printed, direction=printed.sign) if printed else made
 
 
-def _inner_rho(run: Run, entry: Entry, column: str, name: str, end: str) -> Claim:
+def _inner_rho(results: Results, group: Comparisons, column: str, name: str, end: str) -> Claim:
     """Figure 3f: the printed rho of a distribution against an end."""
-    place, rhos, measure = PLACES["fig3f"], by_rho(run)[name], COLUMNS[column]
+    place, rhos, measure = PLACES["fig3f"], by_rho(results)[name], COLUMNS[column]
     labels = (f"PSST {name}", f"PSST {name}, rho 1" if end == "1" else f"ST {name}{FEEDBACK}")
     lines = [rhos.get(rho, Curve(label)) for rho, label in zip((RHO, float(end)), labels, strict=True)]
-    sides = [Reading(line, measure, place.point(run)) for line in lines]
+    sides = [Reading(line, measure, place.point(results)) for line in lines]
     return _claim(measure, sides, f"at equal CIDEr ({place.name})", labels)
 
 
-def _own_listener(run: Run, entry: Entry, column: str, method: str, judge: str) -> Claim:
-    place, measure, line = PLACES["table3"], COLUMNS[column], curve(run, method)
+def _own_listener(results: Results, group: Comparisons, column: str, method: str, judge: str) -> Claim:
+    place, measure, line = PLACES["table3"], COLUMNS[column], curve(results, method)
     judged = replace(measure, metric=measure.metric.replace("own_", "fixed_"))
-    sides = [Reading(line, of, place.point(run)) for of in (measure, judged)]
+    sides = [Reading(line, of, place.point(results)) for of in (measure, judged)]
     names = (f"{METHODS[method].label} listener", f"the {judge}")
     return _claim(measure, sides, f"against the judge's, at equal CIDEr ({place.name})", names)
 
 
-def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
-    return [*filter(None, (_points(run), _other_rho(run), _drift(run), _variance(run), _page(run)))]
+def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
+    return [*filter(None, (_points(results), _other_rho(results), _drift(results), _variance(results), _page(results)))]
 
 
-def _points(run: Run) -> str:
-    found = [f"{PLACES[table].name}: {PLACES[table].words(run)}" for table in ("table1", "table2", "table3")]
+def _points(results: Results) -> str:
+    found = [f"{PLACES[table].name}: {PLACES[table].words(results)}" for table in ("table1", "table2", "table3")]
     return f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."
 
 
-def _gap(run: Run, one: Reading, other: Reading) -> str:
+def _gap(results: Results, one: Reading, other: Reading) -> str:
     """A difference in per cent with its interval; "" if there is none."""
-    return shown(difference(one.number(run), other.number(run)), "images").signed(100, 1)
+    return shown(difference(one.number(results), other.number(results)), "images").signed(100, 1)
 
 
-def _other_rho(run: Run) -> str:
-    point, lines = PLACES["table2"].point(run), [curve(run, method) for method in (PSST, PSST_75)]
-    span = _gap(run, *(Reading(line, RECALL["R@10"], point) for line in lines))
-    return ClaimsFile.read(run.paper).remark("rho", point=point.words(), span=span) if point and span else ""
+def _other_rho(results: Results) -> str:
+    point, lines = PLACES["table2"].point(results), [curve(results, method) for method in (PSST, PSST_75)]
+    span = _gap(results, *(Reading(line, RECALL["R@10"], point) for line in lines))
+    return ClaimsFile.read(results.paper).remark("rho", point=point.words(), span=span) if point and span else ""
 
 
-def _drift(run: Run) -> str:
+def _drift(results: Results) -> str:
     """R@1 of the own listener minus R@1 of the judge, from the pretrained captioner to PSST."""
-    point, measures = PLACES["table2"].point(run), [Measure("greedy", f"{who}_R@1") for who in ("own", "fixed")]
-    lines = [curve(run, method) for method in ("mle", "luo", ST, PSST)]
-    gaps = {line.label: _gap(run, *(Reading(line, measure, point) for measure in measures)) for line in lines}
+    point, measures = PLACES["table2"].point(results), [Measure("greedy", f"{who}_R@1") for who in ("own", "fixed")]
+    lines = [curve(results, method) for method in ("mle", "luo", ST, PSST)]
+    gaps = {line.label: _gap(results, *(Reading(line, measure, point) for measure in measures)) for line in lines}
     found = "; ".join(f"{label} {gap}" for label, gap in gaps.items() if gap)
-    return ClaimsFile.read(run.paper).remark("drift", found=found) if found else ""
+    return ClaimsFile.read(results.paper).remark("drift", found=found) if found else ""
 
 
-def _variance(run: Run) -> str:
+def _variance(results: Results) -> str:
     """Numbers of REINFORCE, of straight-through, and of PSST at both ends of rho and at the printed rho."""
-    found = read_estimates(run)
+    found = read_estimates(results)
     rhos = qualities_by_rho(found, "multinomial")
     if not rhos:
         return ""
@@ -116,7 +116,7 @@ def _variance(run: Run) -> str:
         words.append(f"{name}: {_digits(of.variance)}, {_digits(of.bias)}{hidden}, {_digits(of.step)}.")
     variance, step = _digits(found[EXACT].variance), _digits(found[EXACT].step)
     values = {"reinforce": reinforce, "variance": variance, "step": step, "others": " ".join(words)}
-    return ClaimsFile.read(run.paper).remark("variance", **values)
+    return ClaimsFile.read(results.paper).remark("variance", **values)
 
 
 def _digits(of: Estimate) -> str:
@@ -124,12 +124,12 @@ def _digits(of: Estimate) -> str:
     return "{} [{}, {}]".format(*(f"{float(f'{number:.2g}'):,.10g}" for number in (of.value, of.low, of.high)))
 
 
-def _page(run: Run) -> str:
-    folder = kit_folder(run.paper.name)
+def _page(results: Results) -> str:
+    folder = kit_folder(results.paper.name)
     if not (folder / PAGE).is_file():
         return ""
     entries = read_key(folder / KEY_FILE).entries
     asked = len({entry.question for entry in entries if entry.question is not None})
     images = len({entry.item for entry in entries})
-    link = (folder / PAGE).relative_to(REPORTS / run.paper.name).as_posix()
-    return ClaimsFile.read(run.paper).remark("page", link=link, asked=asked, images=images, key=KEY_FILE)
+    link = (folder / PAGE).relative_to(REPORTS / results.paper.name).as_posix()
+    return ClaimsFile.read(results.paper).remark("page", link=link, asked=asked, images=images, key=KEY_FILE)

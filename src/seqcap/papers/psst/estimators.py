@@ -18,7 +18,7 @@ import numpy as np
 from seqcap.config.estimators import ESTIMATES
 from seqcap.files import parquet
 from seqcap.report import statistics
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Estimate
 
@@ -92,9 +92,9 @@ def _pairs(products: Floats, weights: Floats) -> Floats:
     return found
 
 
-def read_estimates(run: Run) -> Mapping[Key, Quality]:
+def read_estimates(results: Results) -> Mapping[Key, Quality]:
     """The measured qualities, the reference first; empty if none were, or noise hides the exact gradient."""
-    path = Path(run.config.results) / "psst_estimators.parquet"
+    path = Path(results.config.results) / "psst_estimators.parquet"
     if not path.exists():
         return {}
     rows: dict[Key, list[dict[str, Any]]] = {EXACT: []}

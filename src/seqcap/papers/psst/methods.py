@@ -8,7 +8,7 @@ from typing import Literal
 from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.paper import read_yaml
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import Curve, OperatingPoint, choose, nearest
@@ -50,20 +50,20 @@ class Place(Frozen):
     task: str = IMAGE
     share: float = 0.5
 
-    def point(self, run: Run) -> OperatingPoint | None:
-        main = curve(run, PSST, self.task)
+    def point(self, results: Results) -> OperatingPoint | None:
+        main = curve(results, PSST, self.task)
         if self.others:
-            others = [line for method, line in curves(run, self.task).items() if method in self.others]
+            others = [line for method, line in curves(results, self.task).items() if method in self.others]
         else:
-            others = [line for rhos in by_rho(run).values() for line in rhos.values() if line != main]
-        return choose(run, main, others, Measure("greedy", self.metric), self.printed, self.scale, self.share)
+            others = [line for rhos in by_rho(results).values() for line in rhos.values() if line != main]
+        return choose(results, main, others, Measure("greedy", self.metric), self.printed, self.scale, self.share)
 
-    def at(self, run: Run, method: str) -> str:
+    def at(self, results: Results, method: str) -> str:
         """The run of a method that is nearest to the point; "" if there is none."""
-        return nearest(run, curve(run, method, self.task), self.point(run)) or ""
+        return nearest(results, curve(results, method, self.task), self.point(results)) or ""
 
-    def words(self, run: Run) -> str:
-        point = self.point(run)
+    def words(self, results: Results) -> str:
+        point = self.point(results)
         if point is None:
             return "There is no operating point: no method has two runs."
         if point.is_printed:
@@ -84,20 +84,20 @@ _FILE: MethodsFile = read_yaml(Path(__file__).parent / "methods.yaml", MethodsFi
 METHODS, PLACES, RULE = _FILE.methods, _FILE.places, _FILE.rule
 
 
-def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:
+def curves(results: Results, task: str = IMAGE) -> dict[str, Curve]:
     """Method -> curve of a task, those of the paper first; a method without runs is not among them. A run of no method
     is a curve of its own. Two runs of a method and weight are an InputError."""
     by_name = {name: method for method, of in METHODS.items() for name in of.runs}
     found: dict[str, dict[float | None, ReportedRun]] = {}
-    for entry in run.trained:
-        if entry.task == task:
-            method = by_name.get(re.sub(r"_w\d+$", "", entry.name), entry.name)
-            weight = weight_of(run, entry)
-            other = found.setdefault(method, {}).setdefault(weight, entry)
-            if other is not entry:
-                problem = f"runs {other.name} and {entry.name} are both of method {method} with weight {weight}"
+    for run in results.trained:
+        if run.task == task:
+            method = by_name.get(re.sub(r"_w\d+$", "", run.name), run.name)
+            weight = weight_of(results, run)
+            other = found.setdefault(method, {}).setdefault(weight, run)
+            if other is not run:
+                problem = f"runs {other.name} and {run.name} are both of method {method} with weight {weight}"
                 fix = "the report cannot tell them apart: remove one"
-                raise InputError(f"papers/{run.paper.name}.yaml", problem, fix)
+                raise InputError(f"papers/{results.paper.name}.yaml", problem, fix)
     for method, of in METHODS.items():
         if method in found and of.instead and of.instead not in found:
             found[of.instead] = found.pop(method)
@@ -105,37 +105,37 @@ def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:
     for method in [*(name for name in METHODS if name in found), *sorted(set(found) - set(METHODS))]:
         line = sorted(found[method].items(), key=lambda pair: pair[0] or 0.0)
         label = METHODS[method].label if method in METHODS else line[0][1].label
-        made[method] = Curve(label, tuple(entry.name for _, entry in line), tuple(weight for weight, _ in line))
+        made[method] = Curve(label, tuple(run.name for _, run in line), tuple(weight for weight, _ in line))
     return made
 
 
-def curve(run: Run, method: str, task: str = IMAGE) -> Curve:
-    return curves(run, task).get(method, Curve(METHODS[method].label))
+def curve(results: Results, method: str, task: str = IMAGE) -> Curve:
+    return curves(results, task).get(method, Curve(METHODS[method].label))
 
 
-def by_rho(run: Run) -> dict[str, dict[float, Curve]]:
+def by_rho(results: Results) -> dict[str, dict[float, Curve]]:
     """ "Multinomial" or "Gumbel Softmax" -> rho -> curve, for Figure 3f. All have their gradient through feedback; only
     where there is no such run, rho 0 is the straight-through of Table 2."""
     found: dict[str, dict[float, Curve]] = {name: {} for name in DISTRIBUTIONS.values()}
-    for line in curves(run).values():
-        entry = run.by_name[line.runs[0]]
-        if entry.objective != STRAIGHT_THROUGH or entry.settings["anneal_rate"]:
+    for line in curves(results).values():
+        run = results.by_name[line.runs[0]]
+        if run.objective != STRAIGHT_THROUGH or run.settings["anneal_rate"]:
             continue
-        rho, rhos = float(entry.settings["rho"]), found[DISTRIBUTIONS[entry.settings["distribution"]]]
-        if entry.settings["feedback_grad"] or (rho == 0 and rho not in rhos):
+        rho, rhos = float(run.settings["rho"]), found[DISTRIBUTIONS[run.settings["distribution"]]]
+        if run.settings["feedback_grad"] or (rho == 0 and rho not in rhos):
             rhos[rho] = line
     return {name: dict(sorted(rhos.items())) for name, rhos in found.items()}
 
 
-def weight_of(run: Run, entry: ReportedRun) -> float | None:
+def weight_of(results: Results, run: ReportedRun) -> float | None:
     """The w of a run, of a frozen speaker the w that its speaker was trained with; None where it has none."""
-    speaker = next((other for other in run.trained if other.weights == entry.start), None)
-    of = speaker if entry.objective == "frozen_speaker" else entry
+    speaker = next((other for other in results.trained if other.weights == run.start), None)
+    of = speaker if run.objective == "frozen_speaker" else run
     return None if of is None or "weight" not in of.settings else float(of.settings["weight"])
 
 
-def printed_lambda(run: Run, name: str) -> float | None:
+def printed_lambda(results: Results, name: str) -> float | None:
     """The lambda that the paper would print for a run's w; None where it has none."""
-    entry = run.by_name[name]
-    weight = weight_of(run, entry)
-    return None if weight is None else weight / (weight + (_TOKENS if entry.objective == STRAIGHT_THROUGH else 1))
+    run = results.by_name[name]
+    weight = weight_of(results, run)
+    return None if weight is None else weight / (weight + (_TOKENS if run.objective == STRAIGHT_THROUGH else 1))

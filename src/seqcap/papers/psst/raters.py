@@ -14,7 +14,7 @@ import numpy as np
 
 from seqcap.papers.psst.methods import PLACES, ST
 from seqcap.papers.psst.rows import method_of
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing, Number, Sample
 
 _LOG_PROB, _UNPARSED = "xe_log_prob", "unparsed"
@@ -31,12 +31,12 @@ class Preferred:
     def runs(self) -> tuple[str, ...]:
         return tuple(filter(None, (self.name, self.other)))
 
-    def number(self, run: Run) -> Number | Missing:
+    def number(self, results: Results) -> Number | Missing:
         if len(self.runs) < 2:
             return Missing("a method that is judged is not part of this run", absent=True)
         found = []
-        for metric in (_LOG_PROB, _UNPARSED) if run.knows_facts else (_LOG_PROB,):
-            matched = run.matched(self.runs, "greedy", metric, "best")
+        for metric in (_LOG_PROB, _UNPARSED) if results.knows_facts else (_LOG_PROB,):
+            matched = results.matched(self.runs, "greedy", metric, "best")
             if isinstance(matched, Missing):
                 return matched
             common = sorted(set.intersection(*(set(sample.seeds.tolist()) for sample in matched)))
@@ -53,7 +53,7 @@ class Preferred:
         return Number.of(Sample(items, seeds, shares, np.ones(better.shape, bool)))
 
 
-def better_english(run: Run, row: str) -> tuple[Preferred, Preferred]:
+def better_english(results: Results, row: str) -> tuple[Preferred, Preferred]:
     """How often a row's captions are preferred to ST Multinomial's, and how often those are."""
-    name, reference = (PLACES["naturalness"].at(run, method) for method in (method_of(row), ST))
+    name, reference = (PLACES["naturalness"].at(results, method) for method in (method_of(row), ST))
     return Preferred(name, reference), Preferred(reference, name)

@@ -1,7 +1,7 @@
 """The methods behind the rows of PSST's tables, and the measure of each column."""
 
 from seqcap.papers.psst.methods import METHODS, PLACES, PSST, curve
-from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.paper import Paper, Rows
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import Reading, Score
@@ -35,14 +35,14 @@ def row_of(paper: Paper, method: str, table: str) -> str:
     return next(row for row in paper.published.rows(table) if row in names)
 
 
-def side_of(run: Run, table: str, row: str, measure: Measure) -> Reading | Score:
+def side_of(results: Results, table: str, row: str, measure: Measure) -> Reading | Score:
     """The source of a row's number in a table whose rows are read at an operating point."""
-    point = PLACES[table].point(run)
+    point = PLACES[table].point(results)
     if row == PEOPLE_OURS and measure.metric.startswith("own_"):
-        return Reading(curve(run, PSST), heard(measure), point, of=HEARD_BY)
+        return Reading(curve(results, PSST), heard(measure), point, of=HEARD_BY)
     if row in OF_PEOPLE:
         return people(measure)
-    return Reading(curve(run, method_of(row), PLACES[table].task), measure, point)
+    return Reading(curve(results, method_of(row), PLACES[table].task), measure, point)
 
 
 def people(measure: Measure) -> Score:
@@ -50,12 +50,13 @@ def people(measure: Measure) -> Score:
     return Score(GROUND_TRUTH if measure.metric.startswith("own_") else HUMAN, heard(measure))
 
 
-def rows(run: Run) -> dict[str, Rows]:
+def rows(results: Results) -> dict[str, Rows]:
     """Published table -> row -> (run, decoder): a method's run nearest to the operating point. People have no row."""
     made: dict[str, Rows] = {}
     for table in ("table1", "table2", "table3", "table4", "table5"):
-        methods = {row: method_of(row) for row in run.paper.published.rows(table) if row not in OF_PEOPLE}
+        methods = {row: method_of(row) for row in results.paper.published.rows(table) if row not in OF_PEOPLE}
         made[table] = {
-            row: (PLACES[table].at(run, method) or METHODS[method].label, "greedy") for row, method in methods.items()
+            row: (PLACES[table].at(results, method) or METHODS[method].label, "greedy")
+            for row, method in methods.items()
         }
     return made

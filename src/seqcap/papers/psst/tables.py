@@ -8,145 +8,145 @@ from seqcap.metrics import registry
 from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, RULE, SECOND, by_rho, curve, curves, printed_lambda
 from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import COLUMNS, ENGLISH, PEOPLE, RECALL, method_of, people, row_of, side_of
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import Contrast, Missing, Number, difference
-from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Measure, columns_beside, records_beside, shown
+from seqcap.report.tables import Cell, Content, Estimate, Measure, columns_beside, people_label, records_beside, shown
 from seqcap.report.tradeoff import Reading, Score, level
 
 _GAP = "own minus judge, R@1"
 
 
-def at_point(run: Run, table: str) -> Made:
+def at_point(results: Results, table: str) -> Content:
     place = PLACES[table]
-    exact = place.task in run.config.tasks and run.knows_facts_of(place.task)
-    beside = run.paper.tables[f"psst_{table}"].beside if exact else {}
+    exact = place.task in results.config.tasks and results.knows_facts_of(place.task)
+    beside = results.paper.tables[f"psst_{table}"].beside if exact else {}
     columns = {**COLUMNS, **{name: Measure("greedy", *of) for name, of in beside.items()}}
 
     def ours(row: str, measure: Measure) -> Estimate:
-        number = side_of(run, table, row, measure).number(run)
-        return shown(number, _units(run, place.task), registry.find(measure.metric).note)
+        number = side_of(results, table, row, measure).number(results)
+        return shown(number, _units(results, place.task), registry.find(measure.metric).note)
 
     cells = []
-    for printed in records_beside(run, table, beside):
+    for printed in records_beside(results, table, beside):
         measure = columns[printed["column"]]
-        cells.append(Cell.beside(printed, measure.metric, ours(printed["row"], measure), run.stand_in(place.task)))
-    there = curves(run, place.task)
+        cells.append(Cell.beside(printed, measure.metric, ours(printed["row"], measure), results.stand_in(place.task)))
+    there = curves(results, place.task)
     for method, known in METHODS.items():
         if known.like and method in there and table != "table3":
-            like = row_of(run.paper, known.like, table)
+            like = row_of(results.paper, known.like, table)
             places = [n for n, cell in enumerate(cells) if cell.row == like]
             more = [
                 replace(cell, row=known.label, printed="", ours=ours(known.label, columns[cell.column]))
                 for cell in (cells[n] for n in places)
             ]
             cells[places[-1] + 1 : places[-1] + 1] = [cell.remarked("not in the paper's table") for cell in more]
-    return Made(cells, words={"place": place.words(run)})
+    return Content(cells, words={"place": place.words(results)})
 
 
-def footnote(run: Run) -> list[Cell]:
+def footnote(results: Results) -> list[Cell]:
     cells, measure = [], RECALL["R@5"]
-    for printed in run.paper.published.records("table1_footnote"):
-        line = curve(run, method_of(printed["row"]))
-        found = {name: value for name in line.runs if (value := level(run, name, measure)) is not None}
+    for printed in results.paper.published.records("table1_footnote"):
+        line = curve(results, method_of(printed["row"]))
+        found = {name: value for name in line.runs if (value := level(results, name, measure)) is not None}
         ours = Estimate(None, remarks=(f"{line.label} is not part of this run",), absent=True)
         if found:
-            ours = measure.of(run, max(found, key=found.__getitem__))
+            ours = measure.of(results, max(found, key=found.__getitem__))
             ours = replace(ours, remarks=(*ours.remarks, f"the largest of {len(found)} runs"))
-        cells.append(Cell.beside(printed, measure.metric, ours, run.stand_in(IMAGE)))
+        cells.append(Cell.beside(printed, measure.metric, ours, results.stand_in(IMAGE)))
     return cells
 
 
-def table5(run: Run) -> Made:
+def table5(results: Results) -> Content:
     cells = []
-    for printed in run.paper.published.records("table5"):
+    for printed in results.paper.published.records("table5"):
         row, measure = printed["row"], COLUMNS[printed["column"]]
         found: Number | Contrast | Missing
         if measure.metric != ENGLISH:
-            found = side_of(run, "table5", row, measure).number(run)
+            found = side_of(results, "table5", row, measure).number(results)
         elif row == PEOPLE:
             found = Missing("people's captions have no recall to be compared at")
         else:
-            liked, other = better_english(run, row)
-            found = difference(liked.number(run), other.number(run))
-        ours = shown(found, _units(run, IMAGE), "by automatic raters, not people")
-        cells.append(Cell.beside(printed, measure.metric, ours, run.stand_in(IMAGE)))
-    return Made(cells, words={place: PLACES[place].words(run) for place in ("table5", "naturalness")})
+            liked, other = better_english(results, row)
+            found = difference(liked.number(results), other.number(results))
+        ours = shown(found, _units(results, IMAGE), "by automatic raters, not people")
+        cells.append(Cell.beside(printed, measure.metric, ours, results.stand_in(IMAGE)))
+    return Content(cells, words={place: PLACES[place].words(results) for place in ("table5", "naturalness")})
 
 
-def figure3f(run: Run) -> Made:
+def figure3f(results: Results) -> Content:
     place, cells = PLACES["fig3f"], []
-    for name, rhos in by_rho(run).items():
+    for name, rhos in by_rho(results).items():
         for rho, line in rhos.items():
-            sides = {column: Reading(line, measure, place.point(run)) for column, measure in RECALL.items()}
-            made = _own(run, name, f"rho {rho:g}", sides)
-            fed = all(run.by_name[one].settings["feedback_grad"] for one in line.runs)
+            sides = {column: Reading(line, measure, place.point(results)) for column, measure in RECALL.items()}
+            made = _own(results, name, f"rho {rho:g}", sides)
+            fed = all(results.by_name[one].settings["feedback_grad"] for one in line.runs)
             cells += made if fed else [cell.remarked("the index is fed back, without gradient") for cell in made]
-    return Made(cells, words={"place": place.words(run)})
+    return Content(cells, words={"place": place.words(results)})
 
 
-def drift(run: Run) -> list[Cell]:
+def drift(results: Results) -> list[Cell]:
     """Recall by the own listener, by a fixed one, and exactly; and how far the language drifts."""
-    point, columns = PLACES["table2"].point(run), columns_beside(run, "psst_drift", "greedy")
+    point, columns = PLACES["table2"].point(results), columns_beside(results, "psst_drift", "greedy")
     sources: dict[str, Callable[[Measure], Reading | Score]] = {
-        line.label: partial(Reading, line, point=point) for line in curves(run).values()
+        line.label: partial(Reading, line, point=point) for line in curves(results).values()
     }
     cells = []
-    for row, source in (sources | {HUMAN_LABEL: people}).items():
+    for row, source in (sources | {people_label(results): people}).items():
         sides = {name: source(measure) for name, measure in columns.items()}
-        own, judge = (sides[f"R@1, {who}"].number(run) for who in ("own listener", "judge"))
-        gap = shown(difference(own, judge), _units(run, IMAGE))
-        cell = Cell.of(run, "own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))
-        cells += [*_own(run, "", row, sides), replace(cell, direction="")]
+        own, judge = (sides[f"R@1, {who}"].number(results) for who in ("own listener", "judge"))
+        gap = shown(difference(own, judge), _units(results, IMAGE))
+        cell = Cell.of(results, "own_R@1", "", row, _GAP, gap, results.stand_in(IMAGE))
+        cells += [*_own(results, "", row, sides), replace(cell, direction="")]
     return cells
 
 
-def retrievers(run: Run) -> list[Cell]:
+def retrievers(results: Results) -> list[Cell]:
     """How well people's captions are found, and by them the images."""
     cells = []
     for label, who in (("the listeners that runs start from", "own"), ("the judge", "fixed")):
         columns = {f"R@{k}": Measure("sample", f"{who}_R@{k}", "every") for k in (1, 5, 10)}
         columns["mean rank"] = Measure("sample", f"{who}_rank", "every")
         columns |= {f"R@{k} of captions": Measure("sample", f"{who}_text_R@{k}", "set") for k in (1, 5, 10)}
-        cells += _own(run, "", label, {column: Score(people(of).name, of) for column, of in columns.items()})
+        cells += _own(results, "", label, {column: Score(people(of).name, of) for column, of in columns.items()})
     return cells
 
 
-def points(run: Run) -> list[Cell]:
-    columns, cells = columns_beside(run, "psst_points", "greedy"), []
+def points(results: Results) -> list[Cell]:
+    columns, cells = columns_beside(results, "psst_points", "greedy"), []
     for task in (IMAGE, SECOND):
-        for line in curves(run, task).values():
+        for line in curves(results, task).values():
             block = line.label if task == IMAGE else f"{line.label}, second domain"
             for name, weight in zip(line.runs, line.weights, strict=True):
-                row = "–" if weight is None else f"w {weight:g}, lambda {printed_lambda(run, name):.2g}"
+                row = "–" if weight is None else f"w {weight:g}, lambda {printed_lambda(results, name):.2g}"
                 for column, measure in columns.items():
-                    ours = measure.of(run, name)
-                    cells.append(Cell.of(run, measure.metric, block, row, column, ours, run.stand_in(task)))
+                    ours = measure.of(results, name)
+                    cells.append(Cell.of(results, measure.metric, block, row, column, ours, results.stand_in(task)))
     return cells
 
 
-def operating(run: Run) -> list[Cell]:
+def operating(results: Results) -> list[Cell]:
     cells = []
     for place in PLACES.values():
-        point, row = place.point(run), f"{place.name}: {registry.find(place.metric).label}"
+        point, row = place.point(results), f"{place.name}: {registry.find(place.metric).label}"
         where = "the middle of" if place.share == 0.5 else f"{place.share:.0%} up"
         rule = "the paper's" if point and point.is_printed else RULE.format(where=where)
         ours = Estimate(point.value if point else None, remarks=(rule,))
-        decimals, data = 4 if place.scale == 1 else 2, run.stand_in(place.task)
+        decimals, data = 4 if place.scale == 1 else 2, results.stand_in(place.task)
         cells.append(Cell("", row, "where", "", f"{place.printed:g}", ours, place.scale, decimals, data))
     return cells
 
 
-def _own(run: Run, block: str, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
+def _own(results: Results, block: str, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
     cells = []
     for column, side in sides.items():
         metric = side.measure.metric
-        ours = shown(side.number(run), _units(run, IMAGE), registry.find(metric).note)
-        cells.append(Cell.of(run, metric, block, row, column, ours, run.stand_in(IMAGE)))
+        ours = shown(side.number(results), _units(results, IMAGE), registry.find(metric).note)
+        cells.append(Cell.of(results, metric, block, row, column, ours, results.stand_in(IMAGE)))
     return cells
 
 
-def _units(run: Run, task: str) -> str:
-    return run.kind(task).units if task in run.config.tasks else "items"
+def _units(results: Results, task: str) -> str:
+    return results.kind(task).units if task in results.config.tasks else "items"
 
 
 TABLES = {

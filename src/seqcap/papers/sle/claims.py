@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import level
 from seqcap.report.verdicts import HOLDS
@@ -20,72 +20,73 @@ _SPREAD = {
 _AT_PLATEAU = 3  # a policy has collapsed if its random samples score at most this much below its beam, CIDEr x100
 
 
-def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
-    return [*filter(None, (_regime(run), _price(run), _spread(run, judged)))]
+def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
+    return [*filter(None, (_regime(results), _price(results), _spread(results, judged)))]
 
 
-def _regime(run: Run) -> str:
+def _regime(results: Results) -> str:
     """How far SLL's samples score below its best beam caption: hardly at all once it has collapsed to its mode."""
     named = {"SLL's": SLL, "XE's": "xe", "SLL's on clips": f"{SLL}_clip"}
-    behind = {label: _behind(run, name) for label, name in named.items()}
+    behind = {label: _behind(results, name) for label, name in named.items()}
     ours = behind.pop("SLL's")
     if ours is None:
         return ""
     others = ", ".join(f"{label} {number:.1f}" for label, number in behind.items() if number is not None)
-    return ClaimsFile.read(run.paper).remark(
+    return ClaimsFile.read(results.paper).remark(
         "regime at the plateau" if ours <= _AT_PLATEAU else "regime",
-        printed=_printed(run, "table2", "SLL") - _printed(run, "table4", "SLL (rs)"),
+        printed=_printed(results, "table2", "SLL") - _printed(results, "table4", "SLL (rs)"),
         ours=ours,
         others=f" ({others})" if others else "",
         plateau=_AT_PLATEAU,
-        late=_late_gains(run),
+        late=_late_gains(results),
     )
 
 
-def _printed(run: Run, table: str, row: str, column: str = "CIDEr") -> float:
-    return run.paper.published.value(table, row, column)
+def _printed(results: Results, table: str, row: str, column: str = "CIDEr") -> float:
+    return results.paper.published.value(table, row, column)
 
 
-def _behind(run: Run, name: str) -> float | None:
-    best, samples = level(run, name, _BEAM), level(run, name, _SAMPLES)
+def _behind(results: Results, name: str) -> float | None:
+    best, samples = level(results, name, _BEAM), level(results, name, _SAMPLES)
     return None if best is None or samples is None else 100 * (best - samples)
 
 
-def _late_gains(run: Run) -> str:
-    curves = run.curves[run.curves["quantity"] == "val_cider"]
+def _late_gains(results: Results) -> str:
+    curves = results.curves[results.curves["quantity"] == "val_cider"]
     gains = []
     for name in (SLL, SLE, f"{SLL}_clip", f"{SLE}_clip"):
         means = curves[curves["variant"] == name].groupby("step")["value"].mean()
         if means.empty or means.index.max() == 0:
             continue
         before = means[means.index <= 0.75 * means.index.max()]
-        gains.append(f"{100 * (means.iloc[-1] - before.iloc[-1]):+.1f} ({run.by_name[name].label})")
+        gains.append(f"{100 * (means.iloc[-1] - before.iloc[-1]):+.1f} ({results.by_name[name].label})")
     return f" The last quarter of training changed validation CIDEr by {', '.join(gains)}." if gains else ""
 
 
-def _price(run: Run) -> str:
+def _price(results: Results) -> str:
     found = []
     for name, base in ((SLE, SLL), (MULTI, SLL), (f"{SLE}_clip", f"{SLL}_clip")):
-        beam, samples, div2 = (measure.gain(run, name, base) for measure in (_BEAM, _SAMPLES, _DIV2))
+        beam, samples, div2 = (measure.gain(results, name, base) for measure in (_BEAM, _SAMPLES, _DIV2))
         if beam.value is not None and samples.value is not None and div2.value is not None:
             found.append(
-                f"{run.by_name[name].label} changes CIDEr by {beam.signed(100, 1)} (best beam caption) and "
+                f"{results.by_name[name].label} changes CIDEr by {beam.signed(100, 1)} (best beam caption) and "
                 f"{samples.signed(100, 1)} (samples), and Div-2 by {div2.signed(1, 3)}"
             )
     if not found:
         return ""
     printed = [
-        _printed(run, "table4", f"SLL-SLE ({decoder})", column) - _printed(run, "table4", f"SLL ({decoder})", column)
+        _printed(results, "table4", f"SLL-SLE ({decoder})", column)
+        - _printed(results, "table4", f"SLL ({decoder})", column)
         for decoder, column in (("bs", "CIDEr"), ("rs", "CIDEr"), ("rs", "Div2"))
     ]
-    file = ClaimsFile.read(run.paper)
+    file = ClaimsFile.read(results.paper)
     words = file.remark("price", found="; ".join(found), printed=printed)
-    if SLE in run.by_name and is_exploring(run.by_name[SLE]):
-        words += " " + file.remark("alpha", alpha=run.by_name[SLE].settings["alpha"])
+    if SLE in results.by_name and is_exploring(results.by_name[SLE]):
+        words += " " + file.remark("alpha", alpha=results.by_name[SLE].settings["alpha"])
     return words
 
 
-def _spread(run: Run, judged: Sequence[JudgedClaim]) -> str:
+def _spread(results: Results, judged: Sequence[JudgedClaim]) -> str:
     """Where exploration costs CIDEr of samples: the part due to spread, and the part due to a worse mode."""
     claim = next((of.judged for of in judged if of.claim.id == "C4b"), None)
     if claim is None or claim.verdict == HOLDS or (claim.first.difference or 0.0) >= 0:
@@ -93,8 +94,8 @@ def _spread(run: Run, judged: Sequence[JudgedClaim]) -> str:
     values = {}
     for name, suffix in ((SLE, ""), (SLL, "_sll")):
         for key, (measure, scale) in _SPREAD.items():
-            mean = level(run, name, measure)
+            mean = level(results, name, measure)
             if mean is None:
                 return ""
             values[key + suffix] = scale * mean
-    return ClaimsFile.read(run.paper).remark("spread", samples=run.samples(), **values)
+    return ClaimsFile.read(results.paper).remark("spread", samples=results.samples(), **values)

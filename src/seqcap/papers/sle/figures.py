@@ -17,7 +17,7 @@ from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.papers.sle.sweep import MULTI, SLE, chosen_alpha, outside_sweep, sweep
 from seqcap.report import figures as draw
-from seqcap.report.inputs import Run, read_captions, read_images
+from seqcap.report.inputs import Results, read_captions, read_images
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import level
@@ -32,13 +32,13 @@ def _plain(name: str) -> str:
     return name.removesuffix("_att").removesuffix("_clip")
 
 
-def _colours(run: Run) -> dict[str, str]:
-    colours = draw.palette((_plain(name) for name in run.by_name), _COLOURS)
-    return {name: colours[_plain(name)] for name in run.by_name}
+def _colours(results: Results) -> dict[str, str]:
+    colours = draw.palette((_plain(name) for name in results.by_name), _COLOURS)
+    return {name: colours[_plain(name)] for name in results.by_name}
 
 
-def _marker(entry: ReportedRun) -> str:
-    return _MARKERS.get(_plain(entry.name), "v")
+def _marker(run: ReportedRun) -> str:
+    return _MARKERS.get(_plain(run.name), "v")
 
 
 def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
@@ -49,9 +49,9 @@ def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
     return lines
 
 
-def _samples(run: Run, number: int, names: Sequence[str], count: int, first: int) -> Figure | str:
+def _samples(results: Results, number: int, names: Sequence[str], count: int, first: int) -> Figure | str:
     """The paper's figure of a number: a row per image, a column of random samples per run; `first` are skipped."""
-    there = [name for name in names if name in run.by_name]
+    there = [name for name in names if name in results.by_name]
     if not there:
         return f"Not part of this run: {', '.join(_LABELS[name] for name in names)}."
     width = {1: 58, 2: 44}.get(len(there), 34)
@@ -60,56 +60,56 @@ def _samples(run: Run, number: int, names: Sequence[str], count: int, first: int
         return [draw.Line(f"{_LABELS[name]}, {heading}", _COLOURS[name], bold=True), *_numbered(captions, width)]
 
     rows = []
-    for image in draw.choose_images(run.images, first + count).tail(count).to_dict("records"):
+    for image in draw.choose_images(results.images, first + count).tail(count).to_dict("records"):
         item, columns = int(image["item"]), []
         for name in there:
-            heading = f"{run.samples()} samples, seed {run.by_name[name].seeds[0]}"
-            columns.append(column(name, heading, draw.captions_of(run, name, item, "sample")))
-        rows.append(draw.Row(draw.image_name(run, item), columns, str(image["file"])))
+            heading = f"{results.samples()} samples, seed {results.by_name[name].seeds[0]}"
+            columns.append(column(name, heading, draw.captions_of(results, name, item, "sample")))
+        rows.append(draw.Row(draw.image_name(results, item), columns, str(image["file"])))
     keys = [_LABELS[name] for name in there] if len(names) > 1 else ["captions"]
-    theirs = [run.paper.published.example_captions(f"fig{number}", key) for key in keys]
+    theirs = [results.paper.published.example_captions(f"fig{number}", key) for key in keys]
     printed = [column(name, "as printed (COCO)", captions) for name, captions in zip(there, theirs, strict=True)]
     rows.append(draw.Row(f"the paper's Figure {number}", printed))
-    return draw.captions_figure(run, rows, [_LABELS[name] for name in names if name not in there])
+    return draw.captions_figure(results, rows, [_LABELS[name] for name in names if name not in there])
 
 
 _CLIPS, _CLIP_WIDTH = 4, 78
 
 
-def clips(run: Run) -> Figure | str:
+def clips(results: Results) -> Figure | str:
     """A row per clip: some of its frames, a person's caption, and the best beam caption of each method."""
-    task = run.config.clips
+    task = results.config.clips
     if task is None:
         return "This run captions no clips."
-    images, people = read_images(task, run.split(task)), read_captions(task)
-    colours = _colours(run)
-    shades = {"a person": draw.PEOPLE} | {entry.label: colours[entry.name] for entry in run.trained}
+    images, people = read_images(task, results.split(task)), read_captions(task)
+    colours = _colours(results)
+    shades = {"a person": draw.PEOPLE} | {run.label: colours[run.name] for run in results.trained}
 
     def captions(item: int) -> dict[str, draw.Line]:
-        said = {entry.label: draw.beam_caption(run, entry.name, item) for entry in run.trained if entry.task == task}
+        said = {run.label: draw.beam_caption(results, run.name, item) for run in results.trained if run.task == task}
         return {"a person": draw.Line(people[item])} | said
 
     chosen = draw.choose_images(images, _CLIPS)
-    rows = draw.example_rows(run, chosen, captions, "best beam captions", shades, _CLIP_WIDTH, task)
-    return draw.captions_figure(run, rows)
+    rows = draw.example_rows(results, chosen, captions, "best beam captions", shades, _CLIP_WIDTH, task)
+    return draw.captions_figure(results, rows)
 
 
-def concentration(run: Run) -> Figure:
+def concentration(results: Results) -> Figure:
     """A row per captioner: how probable its beams are, and how improbable its random samples."""
-    figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(run.captioners)), layout="constrained")
-    axes, colours = figure.subplots(len(run.captioners), 2, squeeze=False), _colours(run)
-    for (left, right), captioner in zip(axes, run.captioners, strict=True):
+    figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(results.captioners)), layout="constrained")
+    axes, colours = figure.subplots(len(results.captioners), 2, squeeze=False), _colours(results)
+    for (left, right), captioner in zip(axes, results.captioners, strict=True):
         surprisals = []
-        for entry in (entry for entry in outside_sweep(run) if entry.captioner == captioner):
-            decoded, colour = run.decoded(entry.name), colours[entry.name]
+        for run in (run for run in outside_sweep(results) if run.captioner == captioner):
+            decoded, colour = results.decoded(run.name), colours[run.name]
             best_first = decoded[decoded["decoder"] == "beam"].sort_values("log_prob", ascending=False)
             beams = best_first.assign(mass=np.exp(best_first["log_prob"])).groupby(["seed", "item"])
             curve = beams["mass"].cumsum().groupby(beams.cumcount() + 1).mean()
-            left.plot(curve.index, curve.to_numpy(), color=colour, marker=_marker(entry), label=entry.label)
+            left.plot(curve.index, curve.to_numpy(), color=colour, marker=_marker(run), label=run.label)
             samples = decoded.loc[decoded["decoder"] == "sample", "log_prob"]
-            surprisals.append((entry.label, colour, -samples.to_numpy(dtype=float)))
+            surprisals.append((run.label, colour, -samples.to_numpy(dtype=float)))
         left.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability", ylim=(0, None))
-        left.set_xticks(range(1, run.beam() + 1))
+        left.set_xticks(range(1, results.beam() + 1))
         left.legend(frameon=False)
         left.set_title(f"captioner {captioner}: probability of the k best beam captions", loc="left")
         _boxes(right, surprisals)
@@ -137,47 +137,47 @@ def _boxes(axis: Axes, surprisals: Sequence[tuple[str, str, Floats]]) -> None:
     axis.set(xlabel="-log p(y|x) of a random sample, nats", xlim=(0, None), ylim=(len(means) + 0.6, 0.4))
 
 
-def curves(run: Run) -> Figure:
-    panels = run.paper.figures["sle_curves"].panels.items()
-    there = [(title, of) for title, of in panels if run.curves["quantity"].isin(of).any()]
-    figure = Figure(figsize=(3.4 * max(len(there), 2) + 1.9, 2.6 * len(run.captioners)), layout="constrained")
-    axes = figure.subplots(len(run.captioners), len(there), squeeze=False)
-    for row, captioner in zip(axes, run.captioners, strict=True):
-        entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
+def curves(results: Results) -> Figure:
+    panels = results.paper.figures["sle_curves"].panels.items()
+    there = [(title, of) for title, of in panels if results.curves["quantity"].isin(of).any()]
+    figure = Figure(figsize=(3.4 * max(len(there), 2) + 1.9, 2.6 * len(results.captioners)), layout="constrained")
+    axes = figure.subplots(len(results.captioners), len(there), squeeze=False)
+    for row, captioner in zip(axes, results.captioners, strict=True):
+        runs = [run for run in outside_sweep(results) if run.captioner == captioner]
         for axis, (title, quantities) in zip(row, there, strict=True):
-            draw.curves_panel(axis, run, title, quantities, entries, _colours(run), "XE", scale=100)
+            draw.curves_panel(axis, results, title, quantities, runs, _colours(results), "XE", scale=100)
         row[0].set_ylabel(f"captioner {captioner}")
         row[-1].legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
-def tradeoff(run: Run) -> Figure:
+def tradeoff(results: Results) -> Figure:
     """Left ours, a point per seed; right the paper's Table 4."""
     figure = Figure(figsize=(9.6, 3.9), layout="constrained")
     ours, paper = figure.subplots(1, 2)
-    colours, task = _colours(run), run.config.pictures
-    for entry in outside_sweep(run):
-        div2, cider = (_per_seed(run, entry.name, _OF_SAMPLES[of]) for of in ("Div-2", "CIDEr"))
-        if entry.task != task or cider is None or div2 is None:
+    colours, task = _colours(results), results.config.pictures
+    for run in outside_sweep(results):
+        div2, cider = (_per_seed(results, run.name, _OF_SAMPLES[of]) for of in ("Div-2", "CIDEr"))
+        if run.task != task or cider is None or div2 is None:
             continue
-        colour = colours[entry.name]
-        look: dict[str, Any] = {"edgecolors": colour, "marker": _marker(entry), "s": 42, "linewidths": 1.4}
-        fill = colour if entry.captioner == run.captioners[0] else to_rgba(colour, alpha=0.25)
-        ours.scatter(div2, cider * 100, color=fill, label=entry.label, **look)
-    ours.set_title(f"ours, {run.dataset(task)} {run.split(task)}: a point per seed", loc="left")
+        colour = colours[run.name]
+        look: dict[str, Any] = {"edgecolors": colour, "marker": _marker(run), "s": 42, "linewidths": 1.4}
+        fill = colour if run.captioner == results.captioners[0] else to_rgba(colour, alpha=0.25)
+        ours.scatter(div2, cider * 100, color=fill, label=run.label, **look)
+    ours.set_title(f"ours, {results.dataset(task)} {results.split(task)}: a point per seed", loc="left")
     for name, label in _LABELS.items():
-        x, y = (run.paper.published.value("table4", f"{label} (rs)", column) for column in ("Div2", "CIDEr"))
+        x, y = (results.paper.published.value("table4", f"{label} (rs)", column) for column in ("Div2", "CIDEr"))
         paper.scatter(x, y, color=_COLOURS[name], marker=_MARKERS[name], s=42, label=label)
     paper.set_title("the paper's Table 4, COCO", loc="left")
-    for axis, samples in ((ours, run.samples()), (paper, 5)):
+    for axis, samples in ((ours, results.samples()), (paper, 5)):
         axis.set(xlabel=f"Div-2 of {samples} samples (more diverse →)", ylabel=f"mean CIDEr of {samples} samples, x100")
         axis.margins(0.12)
         axis.legend(frameon=False)
     return figure
 
 
-def _per_seed(run: Run, name: str, of: Measure) -> pd.Series[float] | None:
-    return run.scores.by_seed(name, of.decoder, of.metric, of.captions)
+def _per_seed(results: Results, name: str, of: Measure) -> pd.Series[float] | None:
+    return results.scores.by_seed(name, of.decoder, of.metric, of.captions)
 
 
 # Distance -> its colour and marker.
@@ -194,20 +194,20 @@ _TRUE = {
 }
 
 
-def alpha(run: Run) -> Figure | str:
+def alpha(results: Results) -> Figure | str:
     """A panel per measure of the random samples, a line per distance, from exploration alone (0) to SLL (1)."""
-    if len(set().union(*sweep(run).values())) < 2:
+    if len(set().union(*sweep(results).values())) < 2:
         return "This run has fewer than two values of alpha."
-    panels = _OF_SAMPLES | (_TRUE if run.knows_facts else {})
+    panels = _OF_SAMPLES | (_TRUE if results.knows_facts else {})
     lines = -(-len(panels) // 3)
     figure = Figure(figsize=(10.6, 3.3 * lines + 0.4), layout="constrained")
     axes = list(figure.subplots(lines, 3, squeeze=False, sharex=True).flat)
     for axis, (title, measure) in zip(axes, panels.items(), strict=False):
-        _alpha_panel(axis, run, measure)
+        _alpha_panel(axis, results, measure)
         axis.set_title(title, loc="left")
         axis.set_xlabel("alpha (1: SLL)")
         axis.tick_params(labelbottom=True)
-    _alpha_panel(axes[0], run, Measure("beam", "CIDEr"), style="--", of=", best beam caption")
+    _alpha_panel(axes[0], results, Measure("beam", "CIDEr"), style="--", of=", best beam caption")
     axes[0].set_title("CIDEr x100 (dashed: best beam caption)", loc="left")
     for axis in axes[len(panels) :]:
         axis.set_axis_off()
@@ -215,20 +215,20 @@ def alpha(run: Run) -> Figure | str:
     return figure
 
 
-def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: str = "") -> None:
-    lines, scale = sweep(run), registry.find(measure.metric).scale
+def _alpha_panel(axis: Axes, results: Results, measure: Measure, style: str = "-", of: str = "") -> None:
+    lines, scale = sweep(results), registry.find(measure.metric).scale
     for place, (distance, line) in enumerate(lines.items()):
         colour, marker = _DISTANCES.get(distance, (draw.GREY, "v"))
         shift = 0.012 * (place - (len(lines) - 1) / 2)
-        points = {value + shift: measure.of(run, entry.name) for value, entry in line.items()}
-        for x, entry in zip(points, line.values(), strict=True):
-            seeds = _per_seed(run, entry.name, measure)
+        points = {value + shift: measure.of(results, run.name) for value, run in line.items()}
+        for x, run in zip(points, line.values(), strict=True):
+            seeds = _per_seed(results, run.name, measure)
             if seeds is not None:
                 axis.plot([x] * len(seeds), seeds * scale, "_", color=colour, markersize=9, alpha=0.5)
         label = f"{distance.replace('_', '-')} distance{of}"
         look = {"color": colour, "marker": marker, "markersize": 5, "capsize": 2, "ls": style, "label": label}
         draw.plot_estimates(axis, points, scale, **look)
-    xe, chosen = level(run, "xe", measure), chosen_alpha(run)
+    xe, chosen = level(results, "xe", measure), chosen_alpha(results)
     if xe is not None and not of:
         axis.axhline(xe * scale, color=draw.BLACK, linewidth=1, linestyle=":", label="XE")
     if chosen is not None and not of:

@@ -9,8 +9,8 @@ import numpy as np
 from seqcap.metrics import registry
 from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts
 from seqcap.report.claims import Claim, JudgedClaim
-from seqcap.report.claims_file import ClaimsFile, Entry, Stated
-from seqcap.report.inputs import SCENES, Run
+from seqcap.report.claims_file import ClaimsFile, Comparisons, Stated
+from seqcap.report.inputs import SCENES, Results
 from seqcap.report.verdicts import LEAST_SEEDS
 
 _MOST = 0.5  # a pool of more than this share of the vocabulary is no restriction
@@ -18,25 +18,25 @@ _ONE_TRANSLATION = 80  # BLEU of at least so much (x100): sentences with hardly 
 _BEST = "tok_seq_cider_refs"  # the loss that the paper recommends
 
 
-def claims(run: Run) -> list[Claim]:
-    return ClaimsFile.read(run.paper).made(lambda stated, entry: _build(run, stated, entry))
+def claims(results: Results) -> list[Claim]:
+    return ClaimsFile.read(results.paper).made(lambda stated, group: _build(results, stated, group))
 
 
-def _build(run: Run, stated: Stated, entry: Entry) -> Iterator[Claim]:
-    known = parts(run)
-    for block, column, _, left, right in entry.each():
-        metric = run.paper.facts.columns[entry.table][column][0] if entry.table else column
+def _build(results: Results, stated: Stated, group: Comparisons) -> Iterator[Claim]:
+    known = parts(results)
+    for block, column, _, left, right in group.each():
+        metric = results.paper.facts.columns[group.table][column][0] if group.table else column
         where, phrase, untestable = None, "", ""
         if block:
             part = known[block]
             where, names = part.facts.block, [part.name_of(loss) for loss in (left, right)]
             rows = [part.losses[loss].row for loss in (left, right)]
-            phrase = f"{registry.find(metric).label} of the best beam {{caption}}, {part.facts.name}"
+            phrase = f"{registry.find(metric).label} of the best beam {{caption}}, {part.label}"
             untestable = _same_words(part, left) if stated.id == "L4" else ""
         else:
-            names = [entry_name(run, name) for name in (left, right)]
+            names = [entry_name(results, name) for name in (left, right)]
             rows = [FILE.entries[name] for name in (left, right)]
-        printed = run.paper.published.printed(entry.table, column, *rows, block=where) if entry.table else None
+        printed = results.paper.published.printed(group.table, column, *rows, block=where) if group.table else None
         claim = Claim(stated.id, stated.sentence, metric, "beam", "best", names[0], names[1], +1, printed)
         yield replace(claim, untestable=untestable, phrase=phrase)
 
@@ -45,24 +45,24 @@ def _same_words(part: Part, loss: str) -> str:
     """Why the source of a loss's substitutes makes no difference here; "" where it does."""
     if part.losses[loss].pool != "Vbatch" or loss not in part.runs:
         return ""
-    curves = part.run.curves
+    curves = part.results.curves
     mine = (curves["quantity"] == "pool_share") & (curves["variant"] == part.name_of(loss))
     share = float(curves.loc[mine, "value"].mean())
     # NaN where training did not record it.
     return f"a batch holds {share:.0%} of the words here" if share > _MOST else ""
 
 
-def stand_ins(run: Run) -> list[tuple[str, str]]:
+def stand_ins(results: Results) -> list[tuple[str, str]]:
     pairs = []
-    if names := _captioners(run, "table1"):
+    if names := _captioners(results, "table1"):
         code = "the metrics of the official code, computed without Java; SPICE (spaCy) with a parser of its own"
         ours = f"captioners {names} of params.yaml on its visual features"
         pairs = [("captioners without and with attention", ours), ("BLEU and CIDEr of the official COCO code", code)]
-    if names := _captioners(run, "table3"):
+    if names := _captioners(results, "table3"):
         pairs.append(("an encoder-decoder with attention (Bahdanau et al.)", f"translator {names} of params.yaml"))
     pairs.append(("GloVe, trained on the captions", "the word embeddings of params.yaml"))
-    if ENSEMBLE in run.by_name:
-        evaluation, members = run.evaluation(SERVER), run.by_name[ENSEMBLE].members
+    if ENSEMBLE in results.by_name:
+        evaluation, members = results.evaluation(SERVER), results.by_name[ENSEMBLE].members
         numbers = " and ".join(map(str, evaluation.references or ()))
         theirs = f"{ON_SERVER}, references of 5 and 40 people; an ensemble of {MEMBERS} seeds"
         ours = f"the {evaluation.split} split with {numbers} references per image; an ensemble of {members} seeds"
@@ -70,17 +70,17 @@ def stand_ins(run: Run) -> list[tuple[str, str]]:
     return pairs
 
 
-def _captioners(run: Run, table: str) -> str:
-    used = [entry.captioner for part in parts(run, table).values() for entry in part.runs.values()]
+def _captioners(results: Results, table: str) -> str:
+    used = [run.captioner for part in parts(results, table).values() for run in part.runs.values()]
     return " and ".join(dict.fromkeys(f"`{captioner}`" for captioner in used))
 
 
-def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
+def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     """The paragraphs of claims.yaml that this run has something to say in: a phrase per part, of its values."""
-    file, stated = ClaimsFile.read(run.paper), run.paper.published.text_claims()["text4.1"]["value"]
+    file, stated = ClaimsFile.read(results.paper), results.paper.published.text_claims()["text4.1"]["value"]
     found = []
     for key, (of, table, between) in _VALUES.items():
-        values = [(part.facts.name, of(part)) for part in parts(run, table).values()]
+        values = [(part.label, of(part)) for part in parts(results, table).values()]
         phrases = [file.remark(f"{key} of a part", name=name, **known) for name, known in values if known]
         found += [file.remark(key, found=between.join(phrases), stated=stated)] if phrases else []
     return found
@@ -133,7 +133,7 @@ def _determined(part: Part) -> dict[str, Any]:
     """How little there is to gain where MLE's translations of generated sentences are close to perfect."""
     level = 100 * part.levels().get(MLE, 0.0)
     # A part that was not run has no dataset.
-    perfect = level >= _ONE_TRANSLATION and part.run.dataset(part.facts.task) == SCENES
+    perfect = level >= _ONE_TRANSLATION and part.results.dataset(part.facts.task) == SCENES
     return {"level": level, "printed": part.printed[MLE]} if perfect else {}
 
 

@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from seqcap.metrics import registry
 from seqcap.papers.smoothing.rows import FILE, MLE, Loss, parts
 from seqcap.report import figures as draw
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 
 # Level of smoothing: none, tokens, sequences or both -> colour.
 _KINDS = {"": draw.MUTED, "tok": draw.OLIVE, "seq": draw.BLUE, "tok-seq": draw.METHOD}
@@ -19,28 +19,28 @@ _EXAMPLES = {MLE: "MLE", "tok": "Tok", "seq_cider_refs": "Seq", "tok_seq_cider_r
 _CAPTION_WIDTH = 88
 
 
-def figure1(run: Run) -> Figure | str:
+def figure1(results: Results) -> Figure | str:
     """Five images with the best beam caption of one loss of each kind, with attention if this run has all of them."""
-    blocks = [part for part in parts(run, "table1").values() if part.runs]
+    blocks = [part for part in parts(results, "table1").values() if part.runs]
     if not blocks:
         return "This run has no captioners."
     part = ([part for part in blocks if set(_EXAMPLES) <= set(part.runs)] or blocks)[-1]
-    seed = min(entry.seeds[0] for entry in part.runs.values())
+    seed = min(run.seeds[0] for run in part.runs.values())
     there = {loss: label for loss, label in _EXAMPLES.items() if loss in part.runs}
     colours = {label: _colour(loss, part.losses[loss]) for loss, label in _EXAMPLES.items()}
-    heading = f"{part.facts.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
+    heading = f"{part.facts.name}, best caption of {results.a_beam(part.evaluation)}, seed {seed}"
 
     def captions(item: int) -> dict[str, draw.Line]:
-        return {label: draw.beam_caption(run, part.name_of(loss), item) for loss, label in there.items()}
+        return {label: draw.beam_caption(results, part.name_of(loss), item) for loss, label in there.items()}
 
-    images = draw.choose_images(run.images, 5)
-    rows = draw.example_rows(run, images, captions, heading, colours, _CAPTION_WIDTH)
-    return draw.captions_figure(run, rows, [label for loss, label in _EXAMPLES.items() if loss not in there])
+    images = draw.choose_images(results.images, 5)
+    rows = draw.example_rows(results, images, captions, heading, colours, _CAPTION_WIDTH)
+    return draw.captions_figure(results, rows, [label for loss, label in _EXAMPLES.items() if loss not in there])
 
 
-def gains(run: Run) -> Figure:
+def gains(results: Results) -> Figure:
     """A panel per captioner and per translation task: ours with intervals, of one seed hollow, and the paper's."""
-    shown = list(parts(run).values())
+    shown = list(parts(results).values())
     heights = [max(len(part.printed) for part in shown[row : row + 2]) for row in (0, 2)]
     figure = Figure(figsize=(11.0, 9.8), layout="constrained")
     axes = figure.subplots(2, 2, height_ratios=heights, sharex="row", sharey="row")
@@ -63,7 +63,7 @@ def gains(run: Run) -> Figure:
         axis.set_axisbelow(True)
         axis.set(xlabel=f"gain in {part.facts.metric} over MLE, x100")
         absent = "" if any(cell.ours.value is not None for cell in gains.values()) else " (the paper's only)"
-        axis.set_title(f"{part.facts.name}{absent}", loc="left")
+        axis.set_title(f"{part.label}{absent}", loc="left")
     axes[0, 0].errorbar([], [], xerr=[], color=draw.GREY, fmt="o", label="ours, 95% interval over seeds and test items")
     axes[0, 0].plot([], [], "x", color=draw.GREY, label="the paper's")
     draw.legend(figure, axes.flat, ncols=3)
@@ -85,28 +85,28 @@ def _colour(name: str, loss: Loss) -> str:
     return draw.BASELINE if name == MLE else draw.lighter(_KINDS[loss.level], pale)
 
 
-def curves(run: Run) -> Figure | str:
+def curves(results: Results) -> Figure | str:
     """A row per captioner and task of this run, a column per family of losses; MLE is in each."""
-    there = [part for part in parts(run).values() if part.runs]
+    there = [part for part in parts(results).values() if part.runs]
     if not there:
         return "This run has none of the paper's losses."
     figure = Figure(figsize=(2.6 * len(_FAMILIES), 0.6 + 2.2 * len(there)), layout="constrained")
     axes = figure.subplots(len(there), len(_FAMILIES), squeeze=False, sharey="row")
     for row, part in zip(axes, there, strict=True):
         quantity = registry.find(part.facts.metric).curve
-        names = [entry.name for entry in part.runs.values()]
-        shown = run.curves[(run.curves["quantity"] == quantity) & run.curves["variant"].isin(names)]
+        names = [run.name for run in part.runs.values()]
+        shown = results.curves[(results.curves["quantity"] == quantity) & results.curves["variant"].isin(names)]
         shown = shown.assign(value=100 * shown["value"])
-        colours = {entry.name: _colour(loss, part.losses[loss]) for loss, entry in part.runs.items()}
-        dashed = [entry.name for loss, entry in part.runs.items() if part.losses[loss].lazy]
+        colours = {run.name: _colour(loss, part.losses[loss]) for loss, run in part.runs.items()}
+        dashed = [run.name for loss, run in part.runs.items() if part.losses[loss].lazy]
         for axis, family in zip(row, _FAMILIES, strict=True):
-            mine = [entry for loss, entry in part.runs.items() if loss == MLE or _family(part.losses[loss]) == family]
+            mine = [run for loss, run in part.runs.items() if loss == MLE or _family(part.losses[loss]) == family]
             draw.plot_curves(axis, shown, mine, colours, dashed)
         # After the first fifth of training, where losses differ.
         late = shown.loc[shown["step"] >= 0.2 * shown["step"].max(), "value"]
         margin = 0.05 * (late.max() - late.min()) or 0.01
         row[0].set_ylim(late.min() - margin, late.max() + margin)
-        row[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric} x100, greedy")
+        row[0].set_ylabel(f"{part.label}\nvalidation {part.facts.metric} x100, greedy")
     for column, heading in zip(axes.T, _FAMILIES, strict=True):
         column[0].set_title(heading, loc="left")
         column[-1].set_xlabel("training step (0: before any)")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import SCENES, Results
 from seqcap.report.paper import Rows, read_yaml
 from seqcap.report.tables import Cell, Measure
 
@@ -33,6 +33,7 @@ class PartFacts(Frozen):
     """A block of Table 1 or a column of Table 3, as rows.yaml explains it."""
 
     name: str
+    corpus: str = ""  # the paper's data of a translation
     task: str
     table: str
     block: str = ""
@@ -55,14 +56,23 @@ FILE: RowsFile = read_yaml(Path(__file__).parent / "rows.yaml", RowsFile)
 
 @dataclass(frozen=True)
 class Part:
-    """A part of this run, and its entry of rows.yaml."""
+    """A part of the results, and its entry of rows.yaml."""
 
-    run: Run
+    results: Results
     facts: PartFacts
 
     @property
     def losses(self) -> Mapping[str, Loss]:
         return FILE.losses[self.facts.losses]
+
+    @property
+    def label(self) -> str:
+        """What it is called in words: a translation by what ran, and by the paper's data that this stands for."""
+        if not self.facts.corpus or self.facts.task not in self.results.config.tasks:
+            return self.facts.name
+        dataset = self.results.dataset(self.facts.task)
+        pair = self.facts.name.removeprefix(f"{self.facts.corpus} ")
+        return f"{'generated' if dataset == SCENES else dataset} {pair}, for {self.facts.corpus}"
 
     @property
     def evaluation(self) -> str:
@@ -74,7 +84,7 @@ class Part:
         return self.printed_in(self.facts.column)
 
     def printed_in(self, column: str) -> dict[str, float]:
-        cells = self.run.paper.published.table(self.facts.table)
+        cells = self.results.paper.published.table(self.facts.table)
         chosen = cells[(cells["block"] == self.facts.block) & (cells["column"] == column)]
         values = dict(zip(chosen["row"], chosen["value"], strict=True))
         return {loss: values[known.row] for loss, known in self.losses.items()}
@@ -85,7 +95,7 @@ class Part:
     @cached_property
     def runs(self) -> dict[str, ReportedRun]:
         names = {loss: f"{self.facts.runs}_{loss}" for loss in self.losses}
-        return {loss: self.run.by_name[name] for loss, name in names.items() if name in self.run.by_name}
+        return {loss: self.results.by_name[name] for loss, name in names.items() if name in self.results.by_name}
 
     def name_of(self, loss: str) -> str:
         """The name of the run with a loss; a description where there is none."""
@@ -94,32 +104,32 @@ class Part:
     def levels(self, metric: str = "") -> dict[str, float]:
         """Loss -> its mean over seeds, of those that were measured."""
         of = metric or self.facts.metric
-        found = {loss: self.run.scores.by_seed(self.name_of(loss), "beam", of) for loss in self.losses}
+        found = {loss: self.results.scores.by_seed(self.name_of(loss), "beam", of) for loss in self.losses}
         return {loss: float(by_seed.mean()) for loss, by_seed in found.items() if by_seed is not None}
 
     def gain(self, loss: str, base: str = MLE) -> Cell:
-        metric, block = self.facts.metric, f"{self.facts.metric}, {self.facts.name}"
-        ours = Measure("beam", metric).gain(self.run, self.name_of(loss), self.name_of(base))
-        data, printed = self.run.stand_in(self.facts.task), f"{self.printed_gain(loss, base):.2f}"
-        return Cell.of(self.run, metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)
+        metric, block = self.facts.metric, f"{self.facts.metric}, {self.label}"
+        ours = Measure("beam", metric).gain(self.results, self.name_of(loss), self.name_of(base))
+        data, printed = self.results.stand_in(self.facts.task), f"{self.printed_gain(loss, base):.2f}"
+        return Cell.of(self.results, metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)
 
     def gains(self) -> dict[str, Cell]:
         return {loss: self.gain(loss) for loss in self.losses if loss != MLE}
 
 
-def parts(run: Run, table: str = "") -> dict[str, Part]:
-    return {key: Part(run, facts) for key, facts in FILE.parts.items() if table in ("", facts.table)}
+def parts(results: Results, table: str = "") -> dict[str, Part]:
+    return {key: Part(results, facts) for key, facts in FILE.parts.items() if table in ("", facts.table)}
 
 
-def entry_name(run: Run, entry: str) -> str:
-    return entry if entry in run.by_name else FILE.entries[entry]
+def entry_name(results: Results, entry: str) -> str:
+    return entry if entry in results.by_name else FILE.entries[entry]
 
 
-def rows(run: Run) -> dict[str, Rows]:
+def rows(results: Results) -> dict[str, Rows]:
     """Published table -> (block or column, row) -> (run, decoder)."""
-    entries = {("COCO eval server", row): (entry_name(run, name), "beam") for name, row in FILE.entries.items()}
-    made: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"table1": {}, "table2": entries, "table3": {}}
-    for part in parts(run).values():
+    runs = {("COCO eval server", row): (entry_name(results, name), "beam") for name, row in FILE.entries.items()}
+    made: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"table1": {}, "table2": runs, "table3": {}}
+    for part in parts(results).values():
         for loss, known in part.losses.items():
             made[part.facts.table][part.facts.block or part.facts.column, known.row] = (part.name_of(loss), "beam")
     return dict(made)

@@ -3,49 +3,51 @@
 from dataclasses import replace
 
 from seqcap.papers.smoothing.rows import FILE, MEMBERS, ON_SERVER, SERVER, parts, rows
-from seqcap.report.inputs import Run
-from seqcap.report.tables import Cell, Made, published_cells, quality_cells
+from seqcap.report.inputs import Results
+from seqcap.report.tables import Cell, Content, published_cells, quality_cells
 
 
-def table1(run: Run) -> list[Cell]:
-    return published_cells(run, "table1", rows(run))
+def table1(results: Results) -> list[Cell]:
+    return published_cells(results, "table1", rows(results))
 
 
-def table2(run: Run) -> list[Cell]:
-    there = SERVER in run.config.evaluations
-    data = run.stand_in("image", SERVER, ON_SERVER) if there else f"{ON_SERVER}: not part of this run"
-    return [cell.remarked(*_members(run, cell)) for cell in published_cells(run, "table2", rows(run), data=data)]
+def table2(results: Results) -> list[Cell]:
+    there = SERVER in results.config.evaluations
+    data = results.stand_in("image", SERVER, ON_SERVER) if there else f"{ON_SERVER}: not part of this run"
+    return [
+        cell.remarked(*_members(results, cell)) for cell in published_cells(results, "table2", rows(results), data=data)
+    ]
 
 
-def _members(run: Run, cell: Cell) -> list[str]:
+def _members(results: Results, cell: Cell) -> list[str]:
     """What an entry of ours is made of; nothing of other cells."""
-    entry = next((run.by_name.get(name) for name, row in FILE.entries.items() if row == cell.row), None)
-    if entry is None or cell.ours.value is None:
+    run = next((results.by_name.get(name) for name, row in FILE.entries.items() if row == cell.row), None)
+    if run is None or cell.ours.value is None:
         return []
-    captioners = {part.facts.runs: part.facts.name for part in parts(run, "table1").values()}
-    kind, number = captioners.get(entry.captioner, f"captioner {entry.captioner}"), len(entry.seeds)
-    if entry.members == 1:
-        return [f"seed{'s' if number > 1 else ''} {', '.join(map(str, entry.seeds))}, {kind}"]
+    captioners = {part.facts.runs: part.facts.name for part in parts(results, "table1").values()}
+    kind, number = captioners.get(run.captioner, f"captioner {run.captioner}"), len(run.seeds)
+    if run.members == 1:
+        return [f"seed{'s' if number > 1 else ''} {', '.join(map(str, run.seeds))}, {kind}"]
     who = "an ensemble" if number == 1 else f"{number} ensembles, each"
-    return [f"{who} of {entry.members} seeds, {kind}; the paper's is of {MEMBERS}"]
+    return [f"{who} of {run.members} seeds, {kind}; the paper's is of {MEMBERS}"]
 
 
-def table3(run: Run) -> Made:
-    by_column = {part.facts.column: part for part in parts(run, "table3").values()}
-    there = [part for part in by_column.values() if part.evaluation in run.config.evaluations]
-    beams = ", ".join(f"{run.beam(part.evaluation)} on {part.facts.name}" for part in there)
-    data = {column: run.stand_in(part.facts.task) for column, part in by_column.items()}
-    cells = [replace(cell, data=data[cell.column]) for cell in published_cells(run, "table3", rows(run))]
-    return Made(cells, words={"beams": f" ({beams})" if beams else ""})
+def table3(results: Results) -> Content:
+    by_column = {part.facts.column: part for part in parts(results, "table3").values()}
+    there = [part for part in by_column.values() if part.evaluation in results.config.evaluations]
+    beams = ", ".join(f"{results.beam(part.evaluation)} on {part.label}" for part in there)
+    data = {column: results.stand_in(part.facts.task) for column, part in by_column.items()}
+    cells = [replace(cell, data=data[cell.column]) for cell in published_cells(results, "table3", rows(results))]
+    return Content(cells, words={"beams": f" ({beams})" if beams else ""})
 
 
-def gains(run: Run) -> list[Cell]:
-    return [cell for part in parts(run).values() for cell in part.gains().values()]
+def gains(results: Results) -> list[Cell]:
+    return [cell for part in parts(results).values() for cell in part.gains().values()]
 
 
-def quality(run: Run) -> Made:
-    cells = quality_cells(run)
-    return Made(cells, "" if cells else "Not measured: no captioner is part of this run.")
+def quality(results: Results) -> Content:
+    cells = quality_cells(results)
+    return Content(cells, "" if cells else "Not measured: no captioner is part of this run.")
 
 
 TABLES = {

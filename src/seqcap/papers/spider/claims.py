@@ -5,22 +5,22 @@ from collections.abc import Mapping, Sequence
 from seqcap.papers.spider.variance import in_words, read_variance
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
 
 
-def stand_ins(run: Run) -> list[tuple[str, str]]:
+def stand_ins(results: Results) -> list[tuple[str, str]]:
     checked = "a checker's share of captions whose every statement is true of the scene"
-    here = checked if run.knows_facts else "not measured: only generated scenes know their own facts"
+    here = checked if results.knows_facts else "not measured: only generated scenes know their own facts"
     return [("people's judgement of captions of 492 images, % not bad (Figure 3)", here)]
 
 
-def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
-    found, file = [], ClaimsFile.read(run.paper)
-    if run.steps:
-        trained = by_number((run.by_name[name].label, number) for name, number in run.steps.items())
-        found.append(file.remark("updates", trained=trained, compared=_compared(run.steps)))
-    if variance := in_words(read_variance(run)[0]):
+def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
+    found, file = [], ClaimsFile.read(results.paper)
+    if results.steps:
+        trained = by_number((results.by_name[name].label, number) for name, number in results.steps.items())
+        found.append(file.remark("updates", trained=trained, compared=_compared(results.steps)))
+    if variance := in_words(read_variance(results)[0]):
         found.append(file.remark("variance", found=variance))
     return found
 

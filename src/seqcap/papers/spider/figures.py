@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from seqcap.config import Frozen
 from seqcap.papers.spider.variance import read_variance
 from seqcap.report import figures as draw
-from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.paper import read_yaml
 from seqcap.report.statistics import bootstrap_interval
-from seqcap.report.tables import HUMAN_LABEL, Estimate, Measure
+from seqcap.report.tables import Estimate, Measure, people_label
 
 
 class Method(Frozen):
@@ -32,48 +32,50 @@ _JUDGED = ("pg_spider", "pg_bcmr", "mle")
 _CAPTION_WIDTH = 92
 
 
-def table2(run: Run) -> Figure:
+def table2(results: Results) -> Figure:
     """Four images with each system's best beam caption, first seed; below, the paper's four as printed."""
     colours = {system: _COLOURS[name] for name, system in _EXAMPLES.items()}
-    images, seed = draw.choose_images(run.images, 4), min(entry.seeds[0] for entry in run.trained)
-    heading = f"best caption of {run.a_beam()}, seed {seed}"
-    there = {name: system for name, system in _EXAMPLES.items() if name in run.by_name}
+    images, seed = draw.choose_images(results.images, 4), min(run.seeds[0] for run in results.trained)
+    heading = f"best caption of {results.a_beam()}, seed {seed}"
+    there = {name: system for name, system in _EXAMPLES.items() if name in results.by_name}
 
     def captions(item: int) -> dict[str, draw.Line]:
-        return {system: draw.beam_caption(run, name, item) for name, system in there.items()}
+        return {system: draw.beam_caption(results, name, item) for name, system in there.items()}
 
-    rows = draw.example_rows(run, images, captions, heading, colours, _CAPTION_WIDTH)
-    for number, printed in enumerate(run.paper.published.examples("table2").values(), start=1):
+    rows = draw.example_rows(results, images, captions, heading, colours, _CAPTION_WIDTH)
+    for number, printed in enumerate(results.paper.published.examples("table2").values(), start=1):
         lines = {system: draw.Line(printed[system]) for system in _EXAMPLES.values()}
         title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)" * (number == 1)
         rows.append(draw.systems_row(title, heading, lines, colours, _CAPTION_WIDTH))
-    return draw.captions_figure(run, rows, [system for name, system in _EXAMPLES.items() if name not in there])
+    return draw.captions_figure(results, rows, [system for name, system in _EXAMPLES.items() if name not in there])
 
 
-def figure3(run: Run) -> Figure:
+def figure3(results: Results) -> Figure:
     """Left: the published bars. Right: how often our captions say only what is true, with 95% intervals."""
     figure = Figure(figsize=(10.4, 3.9), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[3, 10])
     labels = [_EXAMPLES[name] for name in _JUDGED]
-    printed = [Estimate(run.paper.published.value("fig3", label, "% not bad")) for label in labels]
+    printed = [Estimate(results.paper.published.value("fig3", label, "% not bad")) for label in labels]
     _bars(left, range(len(printed)), _JUDGED, labels, printed, scale=1)
     left.set(ylabel="captions judged not bad by people, %")
     left.set_title("the paper's Figure 3, COCO", loc="left")
-    task = run.config.pictures
-    right.set_title(f"a stand-in, not human judgement ({run.dataset(task)} {run.split(task)})", loc="left")
-    if not run.knows_facts:
-        words = f"not measured on {run.dataset(task)}:\nonly generated scenes come with every fact that is true of them"
+    task = results.config.pictures
+    right.set_title(f"a stand-in, not human judgement ({results.dataset(task)} {results.split(task)})", loc="left")
+    if not results.knows_facts:
+        words = (
+            f"not measured on {results.dataset(task)}:\nonly generated scenes come with every fact that is true of them"
+        )
         right.text(0.5, 0.5, words, ha="center", va="center", color=draw.GREY, transform=right.transAxes)
         right.set_axis_off()
         return figure
     # The three of the paper, then the rest, then people: a gap sets each group apart.
-    judged = [name for name in _JUDGED if name in run.by_name]
-    others = [entry.name for entry in run.trained if entry.name not in _JUDGED]
+    judged = [name for name in _JUDGED if name in results.by_name]
+    others = [run.name for run in results.trained if run.name not in _JUDGED]
     names = [*judged, *others, HUMAN]
     places = [place + 0.6 * ((name not in judged) + (name == HUMAN)) for place, name in enumerate(names)]
     beam, people = Measure("beam", "all_true"), Measure("sample", "all_true", "every")
-    found = [(people if name == HUMAN else beam).of(run, name) for name in names]
-    labels = [HUMAN_LABEL if name == HUMAN else run.by_name[name].label for name in names]
+    found = [(people if name == HUMAN else beam).of(results, name) for name in names]
+    labels = [people_label(results) if name == HUMAN else results.by_name[name].label for name in names]
     _bars(right, places, names, [label.replace(" ", "\n") for label in labels], found, scale=100)
     right.set(ylabel="best beam captions whose every statement\nis true of the scene (a checker's verdict), %")
     return figure
@@ -109,9 +111,9 @@ def _bars(
     axis.margins(y=0.12)
 
 
-def variance(run: Run) -> Figure | str:
+def variance(results: Results) -> Figure | str:
     """Variance against rollouts, with and without the baseline; on the right the same relative to the signal."""
-    settings, signal = read_variance(run)
+    settings, signal = read_variance(results)
     if not settings:
         return "The gradient's variance was not measured in this run."
     figure = Figure(figsize=(6.2, 3.7), layout="constrained")
@@ -134,28 +136,30 @@ def variance(run: Run) -> Figure | str:
     return figure
 
 
-def curves(run: Run) -> Figure:
+def curves(results: Results) -> Figure:
     """Validation CIDEr of all runs; then a panel per reward with those that are paid it."""
-    rewards = list(dict.fromkeys(entry.reward for entry in run.trained if entry.reward))
+    rewards = list(dict.fromkeys(run.reward for run in results.trained if run.reward))
     lines = -(-(1 + len(rewards)) // 3)
-    colours = draw.palette(run.by_name, _COLOURS)
+    colours = draw.palette(results.by_name, _COLOURS)
     figure = Figure(figsize=(10.8, 2.8 * lines), layout="constrained")
     first, *others = figure.subplots(lines, 3, squeeze=False).flat
-    draw.curves_panel(first, run, "validation CIDEr, greedy captions", ["val_cider"], run.trained, colours, "MLE")
-    training = run.curves[run.curves["quantity"] == "train_reward"]
+    draw.curves_panel(
+        first, results, "validation CIDEr, greedy captions", ["val_cider"], results.trained, colours, "MLE"
+    )
+    training = results.curves[results.curves["quantity"] == "train_reward"]
     for axis, reward in zip(others, rewards, strict=False):
-        paid = [entry for entry in run.trained if entry.reward == reward]
+        paid = [run for run in results.trained if run.reward == reward]
         # Where the reward is CIDEr itself there is one curve for both.
         own = "val_cider" if reward == "cider" else "val_reward"
         title = f"reward {reward}: validation; dotted: training"
-        draw.curves_panel(axis, run, title, [own], paid, colours, "MLE")
-        for entry in paid:
-            mean = training[training["variant"] == entry.name].groupby("step")["value"].mean().reset_index()
+        draw.curves_panel(axis, results, title, [own], paid, colours, "MLE")
+        for run in paid:
+            mean = training[training["variant"] == run.name].groupby("step")["value"].mean().reset_index()
             line = draw.binned(mean)
             # MIXER has no reward of captions of its own while it is given a prefix: the line has a gap there.
             steps = line["step"].diff()
             for _, stretch in line.groupby((steps > 5 * steps.median()).cumsum()):
-                axis.plot(stretch["step"], stretch["value"], color=colours[entry.name], linewidth=1, linestyle=":")
+                axis.plot(stretch["step"], stretch["value"], color=colours[run.name], linewidth=1, linestyle=":")
     for axis in others[len(rewards) :]:
         axis.set_axis_off()
     draw.legend(figure, [first], ncols=8)

@@ -5,17 +5,17 @@ from pathlib import Path
 
 from seqcap.files import parquet, schemas
 from seqcap.report import statistics
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.statistics import Floats
 
 # (Rollouts, whether with the baseline) -> squared distance of each replicate of one gradient from their mean.
 Settings = Mapping[tuple[int, bool], Floats]
 
 
-def read_variance(run: Run) -> tuple[Settings, float]:
+def read_variance(results: Results) -> tuple[Settings, float]:
     """What the variance stage measured, none if it is not part of this run; and the squared norm of the expected
     gradient, which is the same for all settings."""
-    path = Path(run.config.results) / "spider_variance.parquet"
+    path = Path(results.config.results) / "spider_variance.parquet"
     if not path.exists():
         return {}, 0.0
     frame = parquet.read_table(path, schemas.VARIANCE).to_pandas()

@@ -1,48 +1,56 @@
 """How much of WTF-RL's gain in recall a judge confirms, what alpha weighs, and how long runs were trained."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, measure, runs_of_table
+from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, WTF_RL, measure, runs_of_table
+from seqcap.report import example
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
 
 _TEST_IMAGES = 5000  # of COCO
+_SHOWN = (TF, WTF, WTF_RL, "rl", "scst_grammar")
 
 
-def remarks(run: Run, judged: Sequence[JudgedClaim]) -> list[str]:
-    return [*filter(None, (_confirmed(run), _weighed(run), _steps(run), _among(run)))]
+def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
+    return [*filter(None, (_confirmed(results), _weighed(results), _steps(results), _among(results)))]
 
 
-def _confirmed(run: Run) -> str:
+def scene(results: Results) -> dict[str, Any] | None:
+    """A scene with captions of it, for the first page where the table across papers has none."""
+    return example.choose(results, _SHOWN)
+
+
+def _confirmed(results: Results) -> str:
     found = []
-    for entry in runs_of_table(run):
-        paid, judged = (measure(run, "T2I R@10", of).gain(run, entry.name, TF) for of in ("table1", "judge"))
-        if entry.name != TF and paid.value is not None and judged.value is not None:
-            words = f"{entry.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
+    for run in runs_of_table(results):
+        paid, judged = (measure(results, "T2I R@10", of).gain(results, run.name, TF) for of in ("table1", "judge"))
+        if run.name != TF and paid.value is not None and judged.value is not None:
+            words = f"{run.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
             # A gain that may be zero has no share.
             found.append(f"{words} ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else words)
-    return ClaimsFile.read(run.paper).remark("confirmed", found="; ".join(found)) if found else ""
+    return ClaimsFile.read(results.paper).remark("confirmed", found="; ".join(found)) if found else ""
 
 
-def _weighed(run: Run) -> str:
+def _weighed(results: Results) -> str:
     """How much both parts of the reward vary when the captioner begins to learn: that, not alpha, is their weight."""
     found = []
-    for entry in runs_of_table(run):
-        mine = run.curves[run.curves["variant"] == entry.name]
+    for run in runs_of_table(results):
+        mine = results.curves[results.curves["variant"] == run.name]
         # While a partner learns alone, training does not record the captioner's entropy.
         begun = mine.loc[mine["quantity"] == "beam_entropy", "step"]
         first = mine[mine["step"] == begun.min()].groupby("quantity")["value"].mean()
         if {"beam_similarity_std", "beam_regular_std"} <= set(first.index):
-            found.append(f"{entry.label}: {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}")
-    return ClaimsFile.read(run.paper).remark("weighed", found="; ".join(found)) if found else ""
+            found.append(f"{run.label}: {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}")
+    return ClaimsFile.read(results.paper).remark("weighed", found="; ".join(found)) if found else ""
 
 
-def _steps(run: Run) -> str:
-    settings = {entry.name: entry.settings for entry in runs_of_table(run) if entry.name in run.steps}
+def _steps(results: Results) -> str:
+    settings = {run.name: run.settings for run in runs_of_table(results) if run.name in results.steps}
     alone = {name: int(of.get("pretraining_steps", of.get("tuning_steps", 0))) for name, of in settings.items()}
-    learned = {name: run.steps[name] - steps for name, steps in alone.items() if run.steps[name] > steps}
+    learned = {name: results.steps[name] - steps for name, steps in alone.items() if results.steps[name] > steps}
     if not learned:
         return ""
     partners = {name: alone[name] for name in learned if alone[name]}
@@ -51,9 +59,9 @@ def _steps(run: Run) -> str:
         mine, other = learned[WTF], learned[LONGER]
         before += f" D10 compares {'equally many steps' if mine == other else f'{mine:,} steps with {other:,}'}."
     # RL may need a smaller one.
-    rates = {name: run.by_name[name].learning_rate for name in learned}
+    rates = {name: results.by_name[name].learning_rate for name in learned}
     differ = f" Learning rates differ: {_by_number(rates)}." if len(set(rates.values())) > 1 else ""
-    return ClaimsFile.read(run.paper).remark("steps", learned=_by_number(learned), before=before, differ=differ)
+    return ClaimsFile.read(results.paper).remark("steps", learned=_by_number(learned), before=before, differ=differ)
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:
@@ -61,13 +69,13 @@ def _by_number(numbers: Mapping[str, float]) -> str:
     return by_number((f"`{name}`", number) for name, number in numbers.items())
 
 
-def _among(run: Run) -> str:
-    by_run = (run.scores.per_item(entry.name, "beam", "own_R@1", "best") for entry in runs_of_table(run))
+def _among(results: Results) -> str:
+    by_run = (results.scores.per_item(run.name, "beam", "own_R@1", "best") for run in runs_of_table(results))
     scored = next((len(scores) for scores in by_run if scores is not None), None)
     if scored is None:
         return ""
-    table = run.paper.published.table("table1")
+    table = results.paper.published.table("table1")
     printed = table.loc[table["column"].str.contains("R@"), "value"] / 100 * _TEST_IMAGES
     whole = int((abs(printed - printed.round()) < 1e-6).sum())
     numbers = {"scored": scored, "whole": whole, "recalls": len(printed), "images": _TEST_IMAGES}
-    return ClaimsFile.read(run.paper).remark("among", **numbers)
+    return ClaimsFile.read(results.paper).remark("among", **numbers)

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 from seqcap.papers.wtfrl.runs import ALONE, PEOPLE, TF, WTF_RL, changed, measure, rows_by_run, runs_of_table
 from seqcap.report import figures as draw
-from seqcap.report.inputs import HUMAN, Run, read_captions
+from seqcap.report.inputs import HUMAN, Results, read_captions
 from seqcap.report.paper import read_yaml
-from seqcap.report.tables import HUMAN_LABEL, Measure
+from seqcap.report.tables import Measure, people_label
 
 # Run -> its colour and marker.
 _FILE = read_yaml(Path(__file__).with_name("methods.yaml"), dict[str, tuple[str, str]])
@@ -27,53 +27,53 @@ _EXAMPLES = {
 _CAPTION_WIDTH = 84
 
 
-def figure1(run: Run) -> Figure:
+def figure1(results: Results) -> Figure:
     """As many images as in print with three captions and their ranks each; the paper's examples follow."""
-    printed = run.paper.published.examples("fig1")
-    chosen = most_hacked(run, len(printed))
+    printed = results.paper.published.examples("fig1")
+    chosen = most_hacked(results, len(printed))
     words = "" if chosen else "drawn at random, not by the rule; "
-    drawn = draw.choose_images(run.images, len(printed))
-    images = run.images.set_index("item").loc[chosen].reset_index() if chosen else drawn
-    people = read_captions(run.config.pictures)
-    there = {name: label for name, (_, label, _) in _EXAMPLES.items() if name == HUMAN or name in run.by_name}
+    drawn = draw.choose_images(results.images, len(printed))
+    images = results.images.set_index("item").loc[chosen].reset_index() if chosen else drawn
+    people = read_captions(results.config.pictures)
+    there = {name: label for name, (_, label, _) in _EXAMPLES.items() if name == HUMAN or name in results.by_name}
     colours = {label: colour for _, label, colour in _EXAMPLES.values()}
-    checked = ", true or false" if run.knows_facts else ""
+    checked = ", true or false" if results.knows_facts else ""
     heading = f"{words}rank by what pays, by the judge{checked}: caption"
 
     def captions(item: int) -> dict[str, draw.Line]:
-        said = {name: people[item] if name == HUMAN else draw.beam_caption(run, name, item).text for name in there}
-        return {label: draw.Line(f"{_ranks(run, name, item)}: {said[name]}") for name, label in there.items()}
+        said = {name: people[item] if name == HUMAN else draw.beam_caption(results, name, item).text for name in there}
+        return {label: draw.Line(f"{_ranks(results, name, item)}: {said[name]}") for name, label in there.items()}
 
-    rows = draw.example_rows(run, images, captions, heading, colours, _CAPTION_WIDTH)
+    rows = draw.example_rows(results, images, captions, heading, colours, _CAPTION_WIDTH)
     for number, shown in enumerate(printed.values(), start=1):
         lines = {label: draw.Line(shown[key]) for key, label, _ in _EXAMPLES.values()}
         heading = "as printed in the paper (COCO)" * (number == 1)
         # A longer title would run into the words below it.
         rows.append(draw.systems_row(f"Figure 1, image {number}", heading, lines, colours, _CAPTION_WIDTH))
-    return draw.captions_figure(run, rows, [label for label in colours if label not in there.values()])
+    return draw.captions_figure(results, rows, [label for label in colours if label not in there.values()])
 
 
-def _ranks(run: Run, name: str, item: int) -> str:
-    paid, judged = _firsts(run, PEOPLE if name == HUMAN else name, "own_rank"), _firsts(run, name, "fixed_rank")
+def _ranks(results: Results, name: str, item: int) -> str:
+    paid, judged = _firsts(results, PEOPLE if name == HUMAN else name, "own_rank"), _firsts(results, name, "fixed_rank")
     found = ["–" if ranks is None else f"{ranks[item]:.0f}" for ranks in (paid, judged)]
-    true = _firsts(run, name, "true_of_own")
+    true = _firsts(results, name, "true_of_own")
     return ", ".join(found if true is None else [*found, "true" if true[item] else "false"])
 
 
-def _firsts(run: Run, name: str, metric: str) -> pd.Series[float] | None:
+def _firsts(results: Results, name: str, metric: str) -> pd.Series[float] | None:
     """Item -> the metric of a run's best caption, first seed, or of people's first; None if it was not measured."""
     decoder = "sample" if name.startswith(HUMAN) else "beam"
-    scores = run.scores.per_item(name, decoder, metric, "best")
+    scores = results.scores.per_item(name, decoder, metric, "best")
     return None if scores is None else scores[scores.columns[0]]
 
 
-def most_hacked(run: Run, count: int) -> list[int]:
+def most_hacked(results: Results, count: int) -> list[int]:
     """Images that the retriever that pays finds better by the caption of RL, alpha 1, than by people's first caption,
     although the checker finds it false; where nobody checks, although the judge finds them no better by it. Of the
     first training seed; the image that gains most ranks comes first, of equal gains the smaller number."""
-    paid, true, judged = (_firsts(run, ALONE, metric) for metric in ("own_rank", "true_of_own", "fixed_rank"))
-    paid_people, judged_people = _firsts(run, PEOPLE, "own_rank"), _firsts(run, HUMAN, "fixed_rank")
-    if ALONE not in run.by_name or paid is None or paid_people is None:
+    paid, true, judged = (_firsts(results, ALONE, metric) for metric in ("own_rank", "true_of_own", "fixed_rank"))
+    paid_people, judged_people = _firsts(results, PEOPLE, "own_rank"), _firsts(results, HUMAN, "fixed_rank")
+    if ALONE not in results.by_name or paid is None or paid_people is None:
         return []
     if true is not None:
         doubted = true == 0
@@ -90,33 +90,33 @@ _RECALL, _CIDER = "T2I R@10", "CIDEr"
 _TRUE = Measure("beam", "true_of_own")
 
 
-def tradeoff(run: Run) -> Figure:
+def tradeoff(results: Results) -> Figure:
     """Recall against CIDEr, by the retriever that pays, by the judge and in print; and against the share of true
     captions, where it is known."""
-    exact = run.knows_facts
+    exact = results.knows_facts
     figure = Figure(figsize=(9.2, 8.2) if exact else (12.0, 4.4), layout="constrained")
     paid, judged, *others = figure.subplots(2, 2).flat if exact else figure.subplots(1, 3)
-    paper, task, row_of = others[-1], run.config.pictures, rows_by_run(run.paper)
-    by_pay, by_judge = (measure(run, _RECALL, columns) for columns in ("table1", "judge"))
-    quality = measure(run, _CIDER)
+    paper, task, row_of = others[-1], results.config.pictures, rows_by_run(results.paper)
+    by_pay, by_judge = (measure(results, _RECALL, columns) for columns in ("table1", "judge"))
+    quality = measure(results, _CIDER)
     panels = [(paid, quality, by_pay, "the reward's retriever"), (judged, quality, by_judge, "the judge")]
     panels += [(others[0], _TRUE, by_judge, "the judge, and how many are true")] * exact
-    points = [(entry.name, draw.MUTED, ".", "ablations of WTF-RL") for entry in changed(run)]
-    points += [(entry.name, *_STYLES[entry.name], row_of[entry.name]) for entry in runs_of_table(run)]
+    points = [(run.name, draw.MUTED, ".", "ablations of WTF-RL") for run in changed(results)]
+    points += [(run.name, *_STYLES[run.name], row_of[run.name]) for run in runs_of_table(results)]
     for axis, x, y, who in panels:
         for name, *look in points:
-            _point(axis, run, name, (x, y), *look)
-        axis.set_title(f"ours, {run.dataset(task)} {run.split(task)}: by {who}", loc="left")
+            _point(axis, results, name, (x, y), *look)
+        axis.set_title(f"ours, {results.dataset(task)} {results.split(task)}: by {who}", loc="left")
         axis.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
         axis.margins(0.12)
     if exact:
         true, recall = (Measure("sample", of.metric, "every") for of in (_TRUE, by_judge))
-        _point(others[0], run, HUMAN, (true, recall), draw.PEOPLE, "*", HUMAN_LABEL)
-        others[0].set_xlabel("best beam captions that are true of their scene, %")
+        _point(others[0], results, HUMAN, (true, recall), draw.PEOPLE, "*", people_label(results))
+        others[0].set_xlabel("true captions (literal listener), best of the beam, %")
     for name, row in row_of.items():
-        if row not in run.paper.facts.ours["table1"]:
+        if row not in results.paper.facts.ours["table1"]:
             colour, marker = _STYLES[name]
-            printed = [run.paper.published.value("table1", row, column) for column in (_CIDER, _RECALL)]
+            printed = [results.paper.published.value("table1", row, column) for column in (_CIDER, _RECALL)]
             paper.plot(*printed, color=colour, marker=marker, linestyle="", label=row)
     paper.set_title("the paper's Table 1, COCO: by CLIP, which pays", loc="left")
     paper.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
@@ -127,24 +127,24 @@ def tradeoff(run: Run) -> Figure:
 
 
 def _point(
-    axis: Axes, run: Run, name: str, measures: tuple[Measure, Measure], colour: str, marker: str, label: str
+    axis: Axes, results: Results, name: str, measures: tuple[Measure, Measure], colour: str, marker: str, label: str
 ) -> None:
-    ours = [of.of(run, name) for of in measures]
+    ours = [of.of(results, name) for of in measures]
     if all(found.value is not None for found in ours):
-        scales = [run.paper.published.scale(of.metric) for of in measures]
+        scales = [results.paper.published.scale(of.metric) for of in measures]
         (x, x_error), (y, y_error) = (draw.spans([found], scale) for found, scale in zip(ours, scales, strict=True))
         axis.errorbar(x, y, y_error, x_error, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label)
         draw.hollow(axis, [(float(x[0]), float(y[0]))] * (ours[0].seeds == 1), colour, marker)
 
 
-def learning(run: Run) -> Figure:
+def learning(results: Results) -> Figure:
     """A panel per quantity: rewards, the discriminator's probabilities, the captioner's entropy, validation."""
-    entries, colours = runs_of_table(run), {name: colour for name, (colour, _) in _STYLES.items()}
+    runs, colours = runs_of_table(results), {name: colour for name, (colour, _) in _STYLES.items()}
     figure = Figure(figsize=(10.2, 10.0), layout="constrained")
     axes = list(figure.subplots(4, 3).flat)
-    for axis, (title, quantities) in zip(axes, run.paper.figures["wtfrl_curves"].panels.items(), strict=True):
-        start, scale = (rows_by_run(run.paper)[TF], 100) if title.startswith("validation") else ("", 1)
-        draw.curves_panel(axis, run, title, quantities, entries, colours, start, scale)
+    for axis, (title, quantities) in zip(axes, results.paper.figures["wtfrl_curves"].panels.items(), strict=True):
+        start, scale = (rows_by_run(results.paper)[TF], 100) if title.startswith("validation") else ("", 1)
+        draw.curves_panel(axis, results, title, quantities, runs, colours, start, scale)
     draw.legend(figure, axes, ncols=5)
     return figure
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from seqcap.config.report import ReportedRun
-from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.paper import Paper
 from seqcap.report.tables import Measure
 
@@ -13,55 +13,55 @@ TF, LONGER, WTF, WTF_RL, ALONE = "tf", "tf_longer", "wtf", "wtf_rl", "rl_alone"
 PEOPLE = f"{HUMAN}:reward"  # in the scores: people's captions, found by the retriever that pays
 # Setting -> its name in tables.
 _NAMES = {"alpha": "alpha", "temperature": "tau", "mined_ranks": "mined images", "co_training": "co-training"}
-# What may differ between two runs that are the same.
-_NAMELESS = {"name", "label", "row", "seeds", "evaluation", "weights", "decoded"}
+# Fields that do not decide how a run is trained: runs that differ in these alone have the same training.
+_NOT_OF_TRAINING = {"name", "label", "row", "seeds", "evaluation", "weights", "decoded"}
 
 
-def measure(run: Run, column: str, of: str = "table1") -> Measure:
+def measure(results: Results, column: str, of: str = "table1") -> Measure:
     """The measure of a column, of the best caption of the beam; with `of` "judge" recall by the judge."""
-    return Measure("beam", *run.paper.facts.columns[of][column])
+    return Measure("beam", *results.paper.facts.columns[of][column])
 
 
 def rows_by_run(paper: Paper) -> dict[str, str]:
     return {name: row for row, (name, _) in paper.facts.rows["table1"].items()}
 
 
-def runs_of_table(run: Run) -> list[ReportedRun]:
+def runs_of_table(results: Results) -> list[ReportedRun]:
     """The runs that make rows, in their order, without the ablations."""
-    return [run.by_name[name] for name in rows_by_run(run.paper) if name in run.by_name]
+    return [results.by_name[name] for name in rows_by_run(results.paper) if name in results.by_name]
 
 
-def ablations(run: Run) -> dict[str, dict[str, ReportedRun]]:
+def ablations(results: Results) -> dict[str, dict[str, ReportedRun]]:
     """Names of the changed settings -> value in words -> run; numbers ascend. Without WTF-RL there are none. A run with
     several changes is under all of their names."""
     found: dict[tuple[str, ...], list[ReportedRun]] = {}
-    for entry in changed(run):
-        base = run.by_name[WTF_RL].settings
-        keys = tuple(key for key in base if entry.settings.get(key) != base[key])
-        found.setdefault(keys, []).append(entry)
+    for run in changed(results):
+        base = results.by_name[WTF_RL].settings
+        keys = tuple(key for key in base if run.settings.get(key) != base[key])
+        found.setdefault(keys, []).append(run)
     blocks = {}
-    for keys, entries in found.items():
+    for keys, runs in found.items():
         rows: dict[str, ReportedRun] = {}
-        for entry in sorted(entries, key=lambda entry: [_place(entry.settings.get(key)) for key in keys]):
-            row = in_words(entry, keys) or entry.label
-            rows[f"{row}, {entry.name}" if row in rows else row] = entry
+        for run in sorted(runs, key=lambda run: [_place(run.settings.get(key)) for key in keys]):
+            row = in_words(run, keys) or run.label
+            rows[f"{row}, {run.name}" if row in rows else row] = run
         blocks[", ".join(_NAMES.get(key, key) for key in keys) or "the same settings"] = rows
     return blocks
 
 
-def changed(run: Run) -> list[ReportedRun]:
+def changed(results: Results) -> list[ReportedRun]:
     """The runs of WTF-RL's objective that differ from WTF-RL."""
-    if WTF_RL not in run.by_name:
+    if WTF_RL not in results.by_name:
         return []
-    base = run.by_name[WTF_RL]
-    same = base.model_dump(exclude=_NAMELESS)
-    others = [entry for entry in run.trained if entry.objective == base.objective]
-    return [entry for entry in others if entry.model_dump(exclude=_NAMELESS) != same]
+    base = results.by_name[WTF_RL]
+    same = base.model_dump(exclude=_NOT_OF_TRAINING)
+    others = [run for run in results.trained if run.objective == base.objective]
+    return [run for run in others if run.model_dump(exclude=_NOT_OF_TRAINING) != same]
 
 
-def in_words(entry: ReportedRun, keys: Iterable[str] = tuple(_NAMES)) -> str:
+def in_words(run: ReportedRun, keys: Iterable[str] = tuple(_NAMES)) -> str:
     """Some settings of a run, those that it has."""
-    return ", ".join(_words(key, entry.settings[key]) for key in keys if key in entry.settings)
+    return ", ".join(_words(key, run.settings[key]) for key in keys if key in run.settings)
 
 
 def _place(value: Any) -> float:

@@ -12,11 +12,13 @@ from seqcap.training.validation import Criteria, Criterion
 def criteria(task: Task, run: TrainingRun, validation: Split) -> Criteria:
     """Scores as in evaluation: EOS is not a token, document frequencies are the split's. A run with a reward keeps the
     epoch with the highest reward, other runs the one with the highest CIDEr."""
-    material = Material(validation.references, task.vocabulary.words, run.reads.get("paraphrases"), eos=False)
-    measured = {"val_cider": _mean(CiderD(material.plain))}
+    vocabulary = task.vocabulary
+    material = Material(validation.references, vocabulary.scored_words, run.reads.get("paraphrases"), eos=False)
+    measured = {"val_cider": _mean(vocabulary.in_words(CiderD(material.plain)))}
     if run.reward in ({}, {"cider": 1.0}):
         return Criteria(measured, decisive="val_cider")
-    return Criteria(measured | {"val_reward": _mean(Mixture(run.reward, material))}, decisive="val_reward")
+    measured["val_reward"] = _mean(vocabulary.in_words(Mixture(run.reward, material)))
+    return Criteria(measured, decisive="val_reward")
 
 
 def _mean(metric: Metric) -> Criterion:

@@ -2,14 +2,14 @@
 
 from matplotlib.figure import Figure
 
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Results
 
 
-def figure1(run: Run) -> Figure:
+def figure1(results: Results) -> Figure:
     figure = Figure(figsize=(3, 2))
     axes = figure.subplots()
-    for entry in run.runs:
-        by_seed = run.scores.by_seed(entry.name, "beam", "CIDEr")
+    for entry in results.runs:
+        by_seed = results.scores.by_seed(entry.name, "beam", "CIDEr")
         if by_seed is not None:
             axes.plot(by_seed.index, by_seed, "o", label=entry.label)
     axes.legend()

@@ -10,6 +10,8 @@ from typing import Any, Self
 
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
+from seqcap.metrics import registry
+from seqcap.metrics.registry import Metric
 from seqcap.report.evidence import Evidence
 from seqcap.report.verdicts import COLUMNS, Judgement, judge
 
@@ -18,6 +20,9 @@ RESULTS = "results"  # the folder of these files, in the paper's
 # for that: they are shown in the words of the paper's own stage, and are not counted.
 VERSION = 2
 
+_POINTS = 100.0
+_DECIMALS = 4  # of metrics that are scores or shares
+_DIGITS_OF_UNITS = 2  # of words and the like, on the first page
 Record = Mapping[str, Any]  # of a comparison: its evidence or, in version 1, its line of claims.csv
 # Column of claims.csv -> what it was called in version 1.
 _CALLED = {"level": "kind", "p": "p_value", "q": "q_value", "printed": "paper_difference", "sign": "claimed"}
@@ -25,7 +30,7 @@ _CALLED = {"level": "kind", "p": "p_value", "q": "q_value", "printed": "paper_di
 
 @dataclass(frozen=True)
 class Line:
-    """A comparison as the first page shows it; "" and () where there is no number."""
+    """A comparison as the first page shows it, its numbers in points; "" and () where there is no number."""
 
     # What tells comparisons apart, whatever the words for them and the claim that they are part of.
     key: tuple[str, ...]
@@ -36,6 +41,7 @@ class Line:
     low: str
     high: str
     verdict: str
+    reason: str  # why there is no verdict, or what a reader must know
     seeds: tuple[int, ...]  # of the sides, once where they are alike
     items: int
 
@@ -51,6 +57,7 @@ class Line:
             low=line["low"],
             high=line["high"],
             verdict=line["verdict"],
+            reason=line["reason"],
             seeds=tuple(int(number) for number in line["seeds"].split(" and ") if number),
             items=int(line["items"] or 0),
         )
@@ -78,7 +85,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Results:
+class Summary:
     """A paper's results.
 
     Attributes:
@@ -128,25 +135,39 @@ class Results:
         """Claim -> what its evidence says by today's rule; {} where there is none."""
         if self.rule:
             return {}
-        records = (record for claim in self.said["claims"] for record in claim["records"])
-        return {of.claim: of for of in judge([Evidence.model_validate(record) for record in records])}
+        return {of.claim: of for of in judge(self._evidence)}
+
+    @cached_property
+    def in_points(self) -> Mapping[str, Judgement]:
+        """The same with all numbers in points."""
+        if self.rule:
+            return {}
+        return {of.claim: of for of in judge([points(of) for of in self._evidence])}
+
+    @property
+    def _evidence(self) -> list[Evidence]:
+        return [Evidence.model_validate(record) for claim in self.said["claims"] for record in claim["records"]]
 
     def lines(self, claim: Mapping[str, Any]) -> list[dict[str, str]]:
-        """The lines of claims.csv of a claim, an entry of `said`."""
+        """The lines of claims.csv of a claim, an entry of `said`, in the scale that the paper prints."""
         if self.rule:
             return [_of_version_1(record) for record in claim["records"]]
         return [outcome.line() for outcome in self.judged[claim["id"]].outcomes]
 
     @cached_property
     def claims(self) -> Sequence[Claim]:
+        """The claims with their numbers in points."""
         found = []
         for claim in self.said["claims"]:
-            lines = self.lines(claim)
-            judged = self.judged.get(claim["id"])
-            verdict = judged.verdict if judged else lines[0]["verdict"]
-            words = judged.judgement if judged else verdict
             named = (claim["id"], claim["sentence"], claim["explained"], claim["control"])
-            found.append(Claim(*named, verdict, words, tuple(map(Line.of, lines))))
+            judged = self.in_points.get(claim["id"])
+            if judged:
+                lines = [outcome.line() for outcome in judged.outcomes]
+                found.append(Claim(*named, judged.verdict, judged.judgement, tuple(map(Line.of, lines))))
+            else:
+                lines = [_points_of_version_1(line) for line in self.lines(claim)]
+                verdict = lines[0]["verdict"]
+                found.append(Claim(*named, verdict, verdict, tuple(map(Line.of, lines))))
         return found
 
     def counts(self, *, control: bool) -> Counter[str]:
@@ -156,13 +177,62 @@ class Results:
         return Counter(claim.verdict for claim in self.claims if claim.control == control)
 
 
+def points(of: Evidence) -> Evidence:
+    """Evidence in points, with one digit: scores and shares x100, recalls as they are. Words and other units keep their
+    scale. So the first page has one scale for a quantity, whatever the papers print."""
+    known = registry.find(of.metric)
+    if known.unit or known.decimals != _DECIMALS:
+        return of.model_copy(update={"decimals": min(of.decimals, _DIGITS_OF_UNITS)})
+    scale = _to_points(known, of.decimals)
+    sides = tuple(
+        side.model_copy(
+            update={
+                "value": scale * side.value,
+                "by_seed": {seed: scale * number for seed, number in side.by_seed.items()},
+            }
+        )
+        for side in of.sides
+    )
+    digits = of.printed_decimals - 2 if scale == _POINTS else of.printed_decimals
+    changed = {
+        "sides": sides,
+        "covariance": tuple(tuple(scale**2 * number for number in row) for row in of.covariance),
+        "printed": tuple(scale * number for number in of.printed),
+        "decimals": 1,
+        "printed_decimals": max(digits, 0),
+    }
+    return of.model_copy(update=changed)
+
+
+def _to_points(metric: Metric, decimals: int) -> float:
+    """From the scale of numbers with so many decimals: those of `Metric.digits` tell them apart."""
+    return _POINTS if decimals == metric.digits(1) else 1.0
+
+
 def _of_version_1(record: Record) -> dict[str, str]:
     """A line of claims.csv from one of version 1, which counted the seeds that agreed: "3/3"."""
     line = {column: str(record.get(_CALLED.get(column, column), "")) for column in COLUMNS}
     return line | {"seeds": line["seeds"].partition("/")[2]}
 
 
-def read_all(folder: Path, papers: Sequence[str]) -> dict[str, Results]:
+def _points_of_version_1(line: Mapping[str, str]) -> dict[str, str]:
+    """The same as `points`, of a line."""
+    known = registry.find(line["metric"])
+    if not line["difference"]:
+        return dict(line)
+    decimals = len(line["difference"].partition(".")[2])
+    other = bool(known.unit) or known.decimals != _DECIMALS
+    scale = 1.0 if other else _to_points(known, decimals)
+    digits = min(decimals, _DIGITS_OF_UNITS) if other else 1
+    shown = ("difference", "low", "high")
+    numbers = {name: f"{scale * float(line[name]):z.{digits}f}" for name in shown if line[name]}
+    if line["printed"]:
+        digits = len(line["printed"].partition(".")[2]) - (2 if scale == _POINTS else 0)
+        numbers["printed"] = f"{scale * float(line['printed']):.{max(digits, 0)}f}"
+    return {**line, **numbers}
+
+
+def read_all(folder: Path, papers: Sequence[str]) -> dict[str, Summary]:
     """The results in a folder of papers; those papers that have none are left out."""
     there = [paper for paper in papers if (folder / paper / RESULTS / "claims.json").is_file()]
-    return {paper: Results.read(folder / paper) for paper in there}
+    return {paper: Summary.read(folder / paper) for paper in there}

@@ -1,0 +1,72 @@
+"""Gives stages to the workers of a Dask cluster. All of them see the checkout in one folder, under one path."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from seqcap.errors import InputError
+from seqcap.pipeline.schedule import MEMORY
+from seqcap.system.extras import require
+
+SECONDS = 20  # to find the scheduler, and a first worker
+# Kinds of stages that use a GPU if there is one.
+ON_GPU = frozenset(
+    [
+        *("encoder", "features", "probe", "pretrain", "train", "retriever"),
+        *("mine", "decode", "retrieve", "variance", "estimators"),
+    ]
+)
+
+
+class Cluster:
+    """The workers of a cluster. A stage asks for memory (MEMORY, in bytes) and for one GPU, if it uses one; but only
+    for what some worker has declared by `dask worker --resources`. `call`: what a worker calls, which pickle finds by
+    name."""
+
+    def __init__(self, client: Any, call: Callable[..., int]) -> None:
+        self._client, self._call = client, call
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        self._declared = {name for worker in workers for name in worker["resources"]}
+        self.jobs = sum(worker["nthreads"] for worker in workers)  # stages at a time
+
+    def resources(self, stage: str) -> dict[str, float]:
+        """What a stage takes of a worker while it runs."""
+        kind = stage.rpartition(":")[2].partition("-")[0]
+        takes = {"MEMORY": float(MEMORY), "GPU": 1.0 if kind in ON_GPU else 0.0}
+        return {name: amount for name, amount in takes.items() if amount and name in self._declared}
+
+    def run(self, stage: str, folder: Path, *arguments: str) -> int:
+        """Calls `call(folder, *arguments)` on a worker; its status. If the worker is lost, another one goes on;
+        InputError if a stage loses several in turn."""
+        from distributed import KilledWorker
+
+        future = self._client.submit(
+            self._call, folder.resolve(), *arguments, pure=False, resources=self.resources(stage)
+        )
+        try:
+            return int(future.result())
+        except KilledWorker:
+            fix = "look at the workers' memory and their logs, then run it again"
+            raise InputError("--cluster", f"the workers that ran {stage} were lost", fix) from None
+
+
+@contextmanager
+def connected(address: str, call: Callable[..., int]) -> Iterator[Cluster]:
+    """The cluster of the scheduler at `address` (tcp://host:8786), with `call` as in `Cluster`. InputError if there is
+    none, or it has no worker."""
+    require("cluster", "--cluster")
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        problem = f"no scheduler answers at {address} ({error})"
+        raise InputError("--cluster", problem, "start one by `dask scheduler`, and name its address") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=SECONDS)
+        except TimeoutError:
+            fix = f"start one by `dask worker {address}`"
+            raise InputError("--cluster", f"the scheduler at {address} has no worker", fix) from None
+        yield Cluster(client, call)

@@ -1,0 +1,82 @@
+"""One generated scene with the captions of several runs, and what of them is false of it: the first page begins with
+it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+from PIL import Image
+
+from seqcap.data.images import ImageSource
+from seqcap.files import parquet, schemas, writing
+from seqcap.files.json_file import write_json
+from seqcap.report.inputs import Results, read_images
+from seqcap.tasks import ARTIFACTS
+from seqcap.world.checker import check
+from seqcap.world.graph import Scene
+from seqcap.world.scenes import read_scenes
+
+FILE, PICTURE = "example.json", "example.png"  # in the folder of a paper's results
+_LONG_REFERENCE = 10  # words: such a scene shows several things
+_TRIED = 200  # images
+_SIDE = 256  # pixels
+
+
+def choose(results: Results, names: Sequence[str]) -> dict[str, Any] | None:
+    """The first scene, in an order that is drawn with a fixed seed, that has a long reference and of which all runs say
+    something else: its item, file and task and, of the longest reference and of each run, label, caption and false
+    statements. Captions are the best of the beam, of the first seed. None where nothing tells what is true, or no run
+    is there."""
+    runs = [results.by_name[name] for name in names if name in results.by_name]
+    task = results.config.pictures
+    if not runs or not results.knows_facts_of(task):
+        return None
+    captions = {run.name: _captions(results, run.name) for run in runs}
+    images = read_images(task, results.split(task)).sample(frac=1, random_state=0)
+    long = images[images["longest_reference"] >= _LONG_REFERENCE]
+    order = [*long["item"].head(_TRIED), *images["item"].head(1)]
+    item = next((item for item in order if _differ([of[item] for of in captions.values()])), order[-1])
+    scene = read_scenes(ARTIFACTS / task / "data/scenes.parquet")[item]
+    said = {"reference grammar": _reference(task, item)}
+    said |= {run.label: captions[run.name][item].split() for run in runs}
+    return {
+        "item": int(item),
+        "file": str(images.set_index("item")["file"][item]),
+        "task": task,
+        "captions": [_judged(label, words, scene) for label, words in said.items()],
+    }
+
+
+def write(shown: Mapping[str, Any], folder: Path) -> None:
+    """Writes what was chosen, and the scene's image, large enough to be looked at, into a folder of results."""
+    write_json(folder / FILE, dict(shown))
+    image = ImageSource(ARTIFACTS / shown["task"] / "data").read(shown["file"])
+    larger = image.resize((_SIDE, round(_SIDE * image.height / image.width)), Image.Resampling.NEAREST)
+    with writing.atomic(folder / PICTURE) as path:
+        larger.save(path, "PNG")
+
+
+def _differ(captions: Sequence[str]) -> bool:
+    return len(set(captions)) == len(captions)
+
+
+def _captions(results: Results, name: str) -> dict[int, str]:
+    """Item -> the best caption of the beam, of the first seed."""
+    decoded = results.decoded(name)
+    seed = results.by_name[name].seeds[0]
+    best = decoded[(decoded["decoder"] == "beam") & (decoded["seed"] == seed) & (decoded["rank"] == 0)]
+    return dict(zip(best["item"].tolist(), best["text"].tolist(), strict=True))
+
+
+def _reference(task: str, item: int) -> list[str]:
+    """The words of an image's longest reference."""
+    table = parquet.read_table(ARTIFACTS / task / "data/references.parquet", schemas.REFERENCES)
+    found: list[list[str]] = table.filter(pc.equal(table["item"], item))["tokens"].to_pylist()
+    return max(found, key=len)
+
+
+def _judged(label: str, words: Sequence[str], scene: Scene) -> dict[str, Any]:
+    statements = check(words, scene).statements
+    false = [statement.text for statement in statements if not statement.true]
+    return {"label": label, "text": " ".join(words), "false": false}

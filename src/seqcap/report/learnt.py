@@ -1,0 +1,144 @@
+"""What was learnt, in a few sentences that are made of the results: how sure each is, is said in words."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from seqcap.report.overview import CIDER, DISTINCT, DIVERSITY, LITERAL, RECALL, SAMPLES, TRUTH, WORDS, Overview, Row
+
+YARDSTICKS = "across_yardsticks"  # rank correlations of the papers' yardsticks with TRUTH and others, a table
+
+
+def learnt(of: Overview, yardsticks: Sequence[Mapping[str, str]]) -> list[str]:
+    """What the table of all objectives tells; `yardsticks`: lines of YARDSTICKS."""
+    base = of.baseline
+    if base is None or not of.objectives:
+        return []
+    found = [
+        _of_quality(of, base),
+        _of_samples(of, base),
+        _of_distinctiveness(of, base),
+        _of_truth(of, base),
+        _of_yardsticks(yardsticks),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def read_yardsticks(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _of_quality(of: Overview, base: Row) -> str:
+    if CIDER not in base.levels:
+        return ""
+    better, worse = _ahead(of, base, CIDER), _behind(of, base, CIDER)
+    number, text = len(of.objectives), "**CIDEr of the best caption.** "
+    if not better:
+        text += "No objective is shown to beat cross-entropy that is trained for as long"
+    else:
+        text += f"{_labels(better)} {_is(better)} shown to beat cross-entropy that is trained for as long"
+    rest = number - len(better) - len(worse)
+    return f"{text}; {len(worse)} of {number} are shown to be worse, and {rest} cannot be told from it."
+
+
+def _of_samples(of: Overview, base: Row) -> str:
+    better = _ahead(of, base, SAMPLES)
+    if not better:
+        return ""
+    poorer = [row for row in better if of.is_ahead(base, row, DIVERSITY)]
+    best = of.best(SAMPLES, better)
+    example = f" (most of all {best.label}: CIDEr {_change(best, base, SAMPLES)}" if best else ""
+    example += f", Div-2 {_change(best, base, DIVERSITY)})" if best and DIVERSITY in best.levels else ")"
+    return (
+        f"**Random samples.** {len(better)} of {len(of.objectives)} objectives are shown to raise the CIDEr of random "
+        f"samples over cross-entropy's, and {_share(poorer, better)} of these to make them less diverse{example}."
+    )
+
+
+def _of_distinctiveness(of: Overview, base: Row) -> str:
+    better = _ahead(of, base, DISTINCT)
+    best = of.best(DISTINCT, better)
+    if best is None:
+        return "**Distinctive captions.** No objective's captions are shown to be found more often by the judge."
+    text = (
+        f"**Distinctive captions.** By captions of {_labels(better)} the judge, a retriever of the kind that pays, is "
+    )
+    text += f"shown to find more images than by cross-entropy's ({best.label}: R@10 {_change(best, base, DISTINCT)})."
+    if of.has(LITERAL):
+        ahead = [row for row in better if of.is_ahead(row, base, LITERAL)]
+        behind = [row for row in better if of.is_ahead(base, row, LITERAL)]
+        text += f" A listener that takes every word literally is shown to find more by those of {_labels(ahead)}, "
+        text += f"fewer by those of {_labels(behind)} ({best.label}: {_change(best, base, LITERAL)})."
+    else:
+        text += " Whether a listener that takes every word literally does, too, is not in these results."
+    if of.has(TRUTH):
+        false = [row for row in better if of.is_ahead(base, row, TRUTH)]
+        text += f" Of {_share(false, better)} of these the captions are shown to be true less often"
+        text += f" ({best.label}: {_change(best, base, TRUTH)} in a hundred)."
+    return text
+
+
+def _of_truth(of: Overview, base: Row) -> str:
+    better = _ahead(of, base, TRUTH)
+    best = of.best(TRUTH, better)
+    if best is None:
+        return ""
+    text = f"**Truth.** {_labels(better)} {_is(better)} shown to say only what is true more often than cross-entropy "
+    text += f"({best.label}: {_change(best, base, TRUTH)} captions in a hundred)"
+    if of.has(RECALL):
+        less = [row for row in better if of.is_ahead(base, row, RECALL)]
+        text += f"; {_share(less, better)} of these are shown to tell less of the scene"
+    elif WORDS in best.levels and WORDS in base.levels:
+        text += f", in {_change(best, base, WORDS)} words"
+    return f"{text}."
+
+
+def _of_yardsticks(lines: Sequence[Mapping[str, str]]) -> str:
+    """Which yardsticks of the papers are shown to rank objectives as the truth of their captions, or against it."""
+    known = [line for line in lines if line["column"] == TRUTH and line["ours_low"]]
+    if not known:
+        return ""
+    like = [line for line in known if float(line["ours_low"]) > 0]
+    against = [line for line in known if float(line["ours_high"]) < 0]
+    rest = [line for line in known if line not in like and line not in against]
+    parts = []
+    if against:
+        parts.append(f"Objectives that do better by {_rhos(against)} are shown to have fewer true captions")
+    if like:
+        parts.append(f"those that do better by {_rhos(like)} more")
+    if rest:
+        parts.append(f"by {_rhos(rest)} it cannot be told")
+    text = "; ".join(parts)
+    return f"**What is measured, and truth.** {text[0].upper()}{text[1:]} (rank correlations)."
+
+
+def _rhos(lines: Sequence[Mapping[str, str]]) -> str:
+    return ", ".join(f"{line['row']} {float(line['ours']):+.2f}" for line in lines)
+
+
+def _ahead(of: Overview, base: Row, column: str) -> list[Row]:
+    return [row for row in of.objectives if of.is_ahead(row, base, column)]
+
+
+def _behind(of: Overview, base: Row, column: str) -> list[Row]:
+    return [row for row in of.objectives if of.is_ahead(base, row, column)]
+
+
+def _labels(rows: Sequence[Row]) -> str:
+    """ "A, B and C"; "none"."""
+    *before, last = [row.label for row in rows] or ["none"]
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _share(some: Sequence[Row], rows: Sequence[Row]) -> str:
+    return "all" if len(some) == len(rows) > 1 else f"{len(some)} of {len(rows)}"
+
+
+def _is(rows: Sequence[Row]) -> str:
+    return "is" if len(rows) == 1 else "are"
+
+
+def _change(row: Row, base: Row, column: str) -> str:
+    """ "74.2 against 38.5": of a row, and of cross-entropy."""
+    return f"{row.levels[column].value:.1f} against {base.levels[column].value:.1f}"
