@@ -172,7 +172,8 @@ class TokenReward:
         rows = _integers(ids)
         images = checked_images(image.cpu() if hasattr(image, "cpu") else image, len(rows), self._images)
         # With a column that no token has, every caption stops somewhere; where eos is pad, too, not every one ends.
-        closed = np.pad(rows, ((0, 0), (0, 1)), constant_values=-1)
+        closed = np.full((len(rows), rows.shape[1] + 1), -1)
+        closed[:, :-1] = rows
         lengths = ((closed == self._end.token) | (closed == self._pad) | (closed == -1)).argmax(axis=1)
         ended = self._end.check((closed[np.arange(len(rows)), lengths] == self._end.token).tolist())
         captions = [row[:length] for row, length in zip(rows.tolist(), lengths.tolist(), strict=True)]
