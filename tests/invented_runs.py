@@ -404,7 +404,7 @@ class SleRun(PaperRun):
 # --- SPIDEr
 
 SPIDER_LABELS = {name: row for row, (name, _) in papers.load("spider").facts.rows["table1"].items()}
-SPIDER_LABELS |= {"pg_spice": "PG-SPICE"}
+SPIDER_LABELS |= {"pg_spice": "PG-SPICE", "mixer_bcmr_slow": "MIXER-BCMR, 5 epochs a stage"}
 # Reward -> its mean over the captions of MLE, and what training on it adds.
 REWARDS = {"bleu4": (0.3, 0.1), "cider": (0.8, 0.3), "bcmr": (4.0, 0.8), "spider": (1.0, 0.35), "spice": (0.2, 0.1)}
 # Run -> CIDEr, share of captions saying only what is true, words, seq-rep-2.
@@ -414,6 +414,7 @@ SPIDER_LEVELS = {
     "pg_cider": (1.05, 0.60, 7.0, 0.01),
     "mixer_bcmr": (0.78, 0.52, 7.8, 0.02),
     "mixer_bcmr_a": (0.95, 0.60, 7.4, 0.01),
+    "mixer_bcmr_slow": (0.75, 0.51, 8.0, 0.02),
     "pg_bcmr": (1.05, 0.65, 7.3, 0.01),
     "pg_spider": (1.03, 0.72, 7.5, 0.02),
     "pg_spice": (0.60, 0.20, 14.0, 0.30),
@@ -430,7 +431,7 @@ class SpiderRun(PaperRun):
     names: list[str] = field(default_factory=lambda: list(SPIDER_LABELS))
 
     def reward_of(self, name: str) -> str:
-        paid = name.removesuffix("_a").rpartition("_")[2]
+        paid = name.removesuffix("_a").removesuffix("_slow").rpartition("_")[2]
         return paid if paid in REWARDS else "cider"
 
     def entry(self, name: str) -> ReportedRun:

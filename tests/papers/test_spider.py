@@ -34,10 +34,10 @@ def test_our_tables_have_the_papers_scale(spider):
 
 def test_rewards_mark_the_one_that_was_paid(spider):
     cells = lines(spider.read(), "spider_rewards")
-    assert len(cells) == 2 * 8 * 5
+    assert len(cells) == 2 * 9 * 5
     marked = cells[cells["note"].str.contains("the reward it was trained on")]
     own = set(zip(marked["row"], marked["column"], strict=True))
-    of_bcmr = {(row, "bcmr") for row in ("MIXER-BCMR", "MIXER-BCMR-A", "PG-BCMR")}
+    of_bcmr = {(row, "bcmr") for row in ("MIXER-BCMR", "MIXER-BCMR-A", "MIXER-BCMR, 5 epochs a stage", "PG-BCMR")}
     others = {("PG-BLEU-4", "bleu4"), ("PG-CIDEr", "cider"), ("PG-SPIDEr", "spider"), ("PG-SPICE", "spice")}
     assert own == of_bcmr | others
     greedy = cells[cells["block"] == "greedy"].set_index(["row", "column"])["ours"].astype(float)
@@ -47,7 +47,7 @@ def test_rewards_mark_the_one_that_was_paid(spider):
 
 def test_truth_has_human_captions_beside_both_decoders(spider):
     cells = lines(spider.read(), "spider_truth").set_index(["block", "row", "column"])
-    assert len(cells) == (2 * 8 + 1) * 4
+    assert len(cells) == (2 * 9 + 1) * 4
     people = cells.loc[("human", "reference grammar", "true captions, %")]
     assert float(people["ours"]) == pytest.approx(100 * 10 / 12, abs=0.01)
     assert people["n"] == "12 images"
@@ -156,7 +156,7 @@ def test_judged_bars_beside_the_stand_in(spider):
     labels = [text.get_text().replace("\n", "") for text in ours.get_xticklabels()]
     assert labels[:3] == ["PG-SPIDEr", "PG-BCMR", "MLE"]
     assert labels[-1] == "referencegrammar"
-    assert len(labels) == 9
+    assert len(labels) == 10
     assert heights(ours)[-1] == pytest.approx(100 * 10 / 12)
     assert [bar.get_facecolor() for bar in ours.patches[:3]] == [bar.get_facecolor() for bar in paper.patches]
     assert "not human judgement" in ours.get_title("left")
