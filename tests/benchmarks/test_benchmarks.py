@@ -1,5 +1,7 @@
 """One tiny case of each benchmark: they go on running as the package changes."""
 
+from pathlib import Path
+
 import epochs
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ import rewards
 import scale
 import torch
 import training
+import walk
 
 from seqcap.files.json_file import write_json
 from seqcap.system import machine
@@ -90,3 +93,22 @@ def test_epochs_are_compared_with_mles(tmp_path):
     write_json(tmp_path / "group.json", {f"{part.runs}_{epochs.MLE}": 2.0, f"{part.runs}_tok": 3.0})
     cases = epochs.compared(epochs.read_seconds(tmp_path))
     assert (cases[0]["part"], cases[0]["ratio_to_mle"]) == (part.name, 1.0)
+
+
+def test_two_steps_of_every_kind_of_stage(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(walk, "WORDS", {"image": 20, "de_en": 20})
+    monkeypatch.setattr(scale, "SHAPES", {"pooled": (6,), "grid": (2, 2, 6)})
+    cases = walk.cases(walk.paper_configs(Path(__file__).parents[2]))
+    assert {stage for stage, *_ in cases} == {"features", "retriever", "train", "decode"}
+    small = {"lstm": {"hidden": 8, "image_input": "initial_state"}}
+    small["translator_de_en"] = {"embedding": 8, "hidden": 8, "readout": 8}
+    small["dual_encoder"] = {"embedding": 8, "hidden": 8}
+    for at, (stage, what, config) in enumerate(cases):
+        if what in small:
+            folder = tmp_path / str(at)
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            result = walk.run_case(stage, what, config | {"model": small[what]})
+            assert (result["stage"], result["of"]) == (stage, what)
+            assert result["seconds"] > 0
+            assert result["peak_mb"] > 10

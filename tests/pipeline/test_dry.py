@@ -17,6 +17,7 @@ from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
 from seqcap.pipeline.configure import resolve, write_configs, write_graph
 from seqcap.pipeline.dry import ELSE, dry_run
+from seqcap.pipeline.forecast import MEASURED
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.repro import sections
 
@@ -196,3 +197,18 @@ def test_a_stale_graph_is_one_line(clone):
         InputError, match=r"papers/sle/dvc\.yaml: does not fit the parameters; renew it with `seqcap graph`"
     ):
         dry_run()
+
+
+def test_at_the_papers_scale_each_paper_says_what_it_takes(clone):
+    case = {"stage": "train", "of": "lstm", "objective": "self_critical", "seconds": 36.0, "peak_mb": 2500}
+    decoded = {"stage": "decode", "of": "lstm", "seconds": 0.0, "peak_mb": 0, "weights_mb": 50}
+    write_json(MEASURED, {"cases": [case, decoded]})
+    edit("params.yaml", r"\nscale: \S+", "\nscale: paper")
+    lines, current = dry_run()
+    assert not current
+    assert len(lines) <= 20
+    told = re.fullmatch(
+        r"about ([\d,]+) hours of one core, 2\.5 GB of memory a stage, (\d+) GB of disk", said(lines)["sle"][1]
+    )
+    assert float(told[1].replace(",", "")) > 100
+    assert lines[-1] == f"foretold from a few steps of each kind of stage, which {MEASURED} has"
