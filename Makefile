@@ -53,6 +53,7 @@ lint: $(BIN)/.installed
 
 bench: $(BIN)/.installed
 	python benchmarks/rewards.py
+	python benchmarks/doors.py
 	python benchmarks/training.py
 	python benchmarks/walk.py
 	python benchmarks/cores.py --papers psst wtfrl

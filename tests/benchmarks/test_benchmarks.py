@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import doors
 import epochs
 import numpy as np
 import pytest
@@ -86,6 +87,18 @@ def test_data_of_any_size_is_trained_on(tiny, tmp_path, monkeypatch):
     assert result["images_per_s"] > 0
     assert sum(result["shares"].values()) == pytest.approx(1)
     assert scale.read_alone("pooled")["images_per_s"] > 0
+
+
+def test_doors_are_compared(tiny, monkeypatch):
+    for name, value in {"ROUNDS": 1, "SECONDS": 0.0, "BATCH": 2}.items():
+        monkeypatch.setattr(doors, name, value)
+    corpus = rewards.Corpus(WORDS, captions(12))
+    of_rewards = doors.rewards_of(corpus)
+    for door in of_rewards:
+        assert rewards.difference(door.direct(), door.door()) < 1e-9
+    for door in [*of_rewards, *doors.metrics_of(corpus, 12)]:
+        cells = door.line().strip("| ").split(" | ")
+        assert (cells[0], len([float(cell) for cell in cells[1:]])) == (door.name, 5)
 
 
 def test_epochs_are_compared_with_mles(tmp_path):
