@@ -165,7 +165,7 @@ def train(kind: str, objective: str, precision: str) -> dict[str, Any]:
     batches = job.read(state)
     loop.update(job, state, next(batches))
     clock = Clock()
-    job.reward.score = clock.timed("reward", job.reward.score)
+    job.reward.score = clock.timed("reward", job.reward.score)  # type: ignore[method-assign]
     state.parallel = clock.timed("loss", state.parallel)  # type: ignore[assignment]
     torch.Tensor.backward = clock.timed("backward", torch.Tensor.backward)  # type: ignore[method-assign]
     read = clock.timed("features", lambda: next(batches))

@@ -1,7 +1,7 @@
 """`seqcap score` scores captions, `seqcap frequencies` counts what CIDEr weighs words by, `seqcap repro` runs the
 pipeline, `seqcap graph` renews its graph, `seqcap compare` compares two of its runs, `seqcap caption` captions images
-with it, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts people's judgements of them, and
-`seqcap doctor` tells what this machine has."""
+with it, `seqcap export` writes a captioner of Hugging Face back, `seqcap submit` writes its captions for COCO's server,
+`seqcap rating` counts people's judgements of them, and `seqcap doctor` tells what this machine has."""
 
 import argparse
 import re
@@ -29,9 +29,8 @@ def main() -> None:
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; `call` is the function that takes a command's options and runs it."""
-    calls = {
-        call.__name__: call for call in (repro, graph, score, frequencies, doctor, compare, caption, submit, rating)
-    }
+    functions = (repro, graph, score, frequencies, doctor, compare, caption, export, submit, rating)
+    calls = {function.__name__: function for function in functions}
     types = {"path": Path, "int": int} | {f"from 1 to {most}": partial(number, most) for most in (100, 9999)}
     parser = Parser(prog="seqcap", description=__doc__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -126,6 +125,12 @@ def caption(images: list[Path], weights: list[Path], beam: int) -> None:
     for path, text in caption_files(images, weights, beam):
         # A file name need not be valid text, nor one line.
         print(f"{printable(str(path))}\t{text}")
+
+
+def export(weights: Path, out: Path) -> None:
+    from seqcap.tools.export import export
+
+    print(export(weights, out))
 
 
 def submit(**options: Any) -> None:

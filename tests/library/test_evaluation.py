@@ -104,7 +104,7 @@ def test_systems_are_compared_with_the_first():
     [
         ([], [], "cider", "captions: hold none"),
         (["a"], [["a"], ["b"]], "cider", "captions: are 1, and references are of 2 items"),
-        ({1: "a"}, {"1": ["a"]}, "cider", "item 1 and 0 others have no references"),
+        ({1: "a"}, {"1": ["a"]}, "cider", "hold 1 of 1 items without references, the first is 1"),
         ({1: "a"}, [["a"]], "cider", "are by image, and references are not"),
         ("a dog", [["a dog"]], "cider", "captions: are 'a dog'"),
         ([None], [["a"]], "cider", "captions of item 0: are None; pass a text"),

@@ -139,6 +139,7 @@ def test_token_ids_of_any_tokenizer():
     assert reward(rows, [0, 0, 0, 0]) == pytest.approx(expected, abs=1e-9)
     alone = TokenReward("cider", [[[5, 6, 7]], [[8]]], pad=3, eos=3)
     assert alone([[5, 6, 7, 3, 3]], [0]) == pytest.approx([10])
+    assert alone([[5, 6, 7]], [0])[0] < 9
     assert reward(torch.tensor(rows), torch.zeros(4, dtype=torch.long)) == reward(rows, [0, 0, 0, 0])
     # An end in a reference is not a second one.
     again = TokenReward("cider", [[[*ids, 102] for ids in captions] for captions in IDS], pad=0, eos=102)

@@ -150,7 +150,7 @@ def test_rejected_captions_are_left_out(tmp_path, expected):
         ([{"caption": "a", "score": 1}], "entry 0 names no key for an image: it has caption, score"),
         (
             {"7.jpg": "a"},
-            r"image '7\.jpg' and 0 others have no references in .*; .* such as '9\.jpg'",
+            r"1 of \d images have no references in .*, the first is '7\.jpg'; .* such as '9\.jpg'",
         ),
         (["a cat"], "entry 0 is 'a cat', not an object"),
         ('{"image_id": "9.jpg", "caption": "a"}\n{"image_id": \n', "line 2 is not JSON"),

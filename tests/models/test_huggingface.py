@@ -262,6 +262,30 @@ def test_wtf_rl_raises_its_reward(tmp_path, monkeypatch):
     assert any(row["tokens"] for row in decoded)
 
 
+def test_a_killed_training_resumes_to_the_same_bytes(tmp_path, monkeypatch, killed_after_saving):
+    """SCST with LoRA."""
+    write_task(tmp_path)
+    write_pretrained_task(tmp_path, "blip")
+    monkeypatch.chdir(tmp_path)
+
+    def train(weights):
+        run = run_config(
+            task="photo",
+            architecture="huggingface",
+            model={"folder": "blip", "lora": 2},
+            objective="self_critical",
+            settings={"samples": 2},
+            training={"epochs": 2, "batch_size": 12, "learning_rate": 0.01},
+            weights=weights,
+        )
+        [[trained]] = train_group(run)
+        return trained.curves
+
+    expected = train("one")
+    assert killed_after_saving(lambda: train("two")) == (expected, 2)
+    assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
+
+
 def test_a_vocabulary_of_fifty_thousand(tmp_path):
     folder = write_huggingface(tmp_path / "large", "blip", WORDS, scale=0.3, size=50_000)
     captioner, vocabulary, _ = from_folder(folder)

@@ -20,7 +20,7 @@ from seqcap.report.figures import write_figures
 from seqcap.report.overview import CIDER, DIVERSITY
 from seqcap.report.ranking import pareto_front, rank_correlation
 from seqcap.report.section import write_section
-from seqcap.report.tables import make_table, write_tables
+from seqcap.report.tables import make_table, people_label, write_tables
 
 # Run -> the run of a paper's own file that has its settings.
 LIKE = {
@@ -158,8 +158,11 @@ def test_an_objective_of_ones_own_is_a_row_below(run):
 
 def test_no_name_in_the_figure_covers_another(run):
     figure = tradeoffs(run)
-    assert [axis.get_xlabel() for axis in figure.axes] == [f"{column}, x100" for column in AGAINST]
-    for axis in figure.axes:
+    *panels, words = figure.axes
+    assert [axis.get_xlabel() for axis in panels] == [f"{column}, x100" for column in AGAINST]
+    explained = [text.get_text() for text in words.get_legend().get_texts()]
+    assert explained[-1] == people_label(run)
+    for axis in panels:
         assert {text.get_text() for text in axis.texts} == {entry.label for entry in run.runs}
         boxes = [text.get_window_extent() for text in axis.texts]
         assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]

@@ -90,11 +90,11 @@ def test_half_a_paper_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(InputError, match="there is no paper 'nobody'"):
         papers.load("nobody")
     figures = tmp_path / "sle/figures.py"
-    figures.write_text(figures.read_text().replace('"sle_fig4":', '"sle_fig5":'))
-    with pytest.raises(InputError, match=r"papers/sle/figures\.py: has no FIGURES with sle_fig4; figures\.yaml names"):
+    figures.write_text(figures.read_text().replace('"sle_alpha":', '"sle_beta":'))
+    with pytest.raises(InputError, match=r"papers/sle/figures\.py: has no FIGURES with sle_alpha; figures\.yaml names"):
         papers.check(["sle", "spider"])
     figures.unlink()
-    with pytest.raises(InputError, match=r"figures\.py: has no FIGURES with sle_fig1, sle_fig2"):
+    with pytest.raises(InputError, match=r"figures\.py: has no FIGURES with sle_fig3, sle_tradeoff"):
         papers.check(["sle", "spider"])
     (tmp_path / "sle/claims.yaml").unlink()
     with pytest.raises(InputError, match=r"papers/sle: has no claims\.yaml; every paper has one"):

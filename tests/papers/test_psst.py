@@ -9,6 +9,7 @@ from seqcap.errors import InputError
 from seqcap.papers.psst import claims, figures, methods, raters, rows, tables
 from seqcap.papers.psst.methods import FEEDBACK, PLACES
 from seqcap.report.claims_file import ClaimsFile
+from seqcap.report.colours import colour_of
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing
 from seqcap.report.verdicts import HOLDS, NOT_RUN, UNSURE, UNTESTABLE
@@ -274,20 +275,24 @@ def test_remarks_tell_points_rho_and_drift(tmp_path, monkeypatch):
 # --- Figures
 
 
-def test_a_curve_and_markers_for_every_method():
+def test_a_row_per_group_of_methods_and_the_others_in_grey():
     figure = figures.figure3(whole("psst"))
-    panels = figure.axes
-    assert [axis.get_xlabel() for axis in panels[:5]] == [
+    rows = np.array(figure.axes).reshape(4, 5)
+    assert [axis.get_xlabel() for axis in rows[-1]] == [
         f"{name} x1 (greedy)" for name in ("BLEU-4", "CIDEr", "METEOR", "ROUGE-L", "SPICE")
     ]
-    lines_of = [line for line in panels[2].get_lines() if line.get_marker() in ("None", "")]
-    assert len(lines_of) == len(figures._STYLES)
-    psst = lines_of[list(figures._STYLES).index("multinomial")]
-    assert np.asarray(psst.get_xdata(), dtype=float) == pytest.approx([0.254, 0.234, 0.214], abs=0.003)
-    assert np.asarray(psst.get_ydata(), dtype=float) == pytest.approx([66, 76, 86], abs=1)
-    (weights,) = (axis.get_legend() for axis in panels if axis.get_legend())
-    assert [text.get_text() for text in weights.get_texts()][1] == "w 2: lambda 0.0015 or 0.67"
-    assert any(line.get_linestyle() == "-." for line in panels[1].get_lines())
+    names = [[text.get_text() for text in row[-1].get_legend().get_texts()] for row in rows]
+    assert [of[0] for of in names] == ["MLE"] * 4
+    assert sorted(name for of in names for name in of[1:]) == sorted(
+        methods.METHODS[name].label for name in figures._STYLES if name != "mle"
+    )
+    of_psst = [line for line in rows[-1, 2].get_lines() if line.get_color() == colour_of(PSST)]
+    curves = [line for line in of_psst if len(line.get_xdata()) > 1]
+    assert np.asarray(curves[0].get_xdata(), dtype=float) == pytest.approx([0.254, 0.234, 0.214], abs=0.003)
+    assert np.asarray(curves[0].get_ydata(), dtype=float) == pytest.approx([66, 76, 86], abs=1)
+    # Every method is in every panel.
+    assert all(len([line for line in axis.get_lines() if line.get_marker() == "None"]) == 13 for axis in rows[:, 0])
+    assert all(any(line.get_linestyle() == "-." for line in axis.get_lines()) for axis in rows[:, 1])
 
 
 def test_recall_against_rho_has_intervals():

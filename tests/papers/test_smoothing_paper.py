@@ -13,8 +13,10 @@ from invented_runs import SmoothingRun
 from seqcap.errors import InputError
 from seqcap.papers.smoothing import claims, figures
 from seqcap.papers.smoothing.rows import FILE
-from seqcap.report.figures import HOLLOW
+from seqcap.report.colours import MUTED
+from seqcap.report.figures import draw
 from seqcap.report.inputs import Results
+from seqcap.report.scatter import HOLLOW
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS, side_labels
 
@@ -100,7 +102,7 @@ def test_the_beam_is_that_of_the_evaluations(smoothing: SmoothingRun):
         ("quality", "first of a beam of 4)"),
     ):
         assert words in make_table(run, f"smoothing_{name}").reading
-    assert "without attention, best caption of a beam of 4, seed 1" in texts(figures.figure1(run))
+    assert "without attention, best caption of a beam of 4, seed 1" in texts(draw(run, "smoothing_fig1"))
 
 
 def test_a_run_of_translation_only(smoothing: SmoothingRun):
@@ -116,11 +118,10 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     assert (cells["IWSLT'14 De-En BLEU"] != "").all()
     assert (cells["WMT'14 En-Fr BLEU"] == "").all()
     assert make_table(run, "smoothing_quality").reading == "Not measured: no captioner is part of this run."
-    assert figures.figure1(run) == "This run has no captioners."
-    assert len(figures.curves(run).axes) == 5
-    titles = [axis.get_title("left") for axis in figures.gains(run).axes]
-    assert titles[0] == "without attention (the paper's only)"
-    assert titles[3] == "multi30k De-En, for IWSLT'14"
+    assert draw(run, "smoothing_fig1") == "Not part of this run: MLE, Tok, Seq, Tok-Seq."
+    # Rows whose losses are not part of it, panels that would be the paper's alone: they are left out.
+    assert len(draw(run, "smoothing_curves").axes) == 5
+    assert [axis.get_title("left") for axis in figures.gains(run).axes] == ["multi30k De-En, for IWSLT'14"]
     found = outcomes(run)
     assert {key[0] for key, outcome in found.items() if not outcome.evidence.absent} == {"L7", "L8", "L9b"}
     first = next(iter(found.values()))
@@ -224,7 +225,7 @@ def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(mo
 def test_examples_are_of_the_captioner_with_attention(smoothing: SmoothingRun):
     smoothing.names = ["lstm_mle", "attention_mle", "attention_seq_cider_refs", "attention_tok_seq_cider_refs"]
     run = smoothing.write()
-    shown = texts(figures.figure1(run))
+    shown = texts(draw(run, "smoothing_fig1"))
     assert shown.count("with attention, best caption of a beam of 3, seed 1") == 1
     assert shown.count("Tok-Seq") == 5
     assert shown.count("Not part of this run: Tok.") == 1
@@ -232,7 +233,7 @@ def test_examples_are_of_the_captioner_with_attention(smoothing: SmoothingRun):
     assert any(text.replace("\n    ", " ") == beam["text"].item() for text in shown)
     # Without attention there are all four.
     smoothing.names += ["lstm_tok", "lstm_seq_cider_refs", "lstm_tok_seq_cider_refs"]
-    shown = texts(figures.figure1(smoothing.write()))
+    shown = texts(draw(smoothing.write(), "smoothing_fig1"))
     assert shown.count("without attention, best caption of a beam of 3, seed 1") == 1
     assert not any("Not part of this run" in text for text in shown)
 
@@ -251,24 +252,27 @@ def test_a_gain_of_one_seed_is_hollow_and_over_all_of_mle(smoothing: SmoothingRu
     figure = figures.gains(run)
     hollow = [line for axis in figure.axes for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
     assert len(hollow) == 1
+    assert hollow[0].get_color() == MUTED
     assert hollow[0].get_xdata()[0] == pytest.approx(float(made["ours"]), abs=0.006)
     assert [text.get_text() for text in figure.legends[0].get_texts()][-1] == HOLLOW
 
 
-def test_curves_are_a_row_per_part_and_a_column_per_family(smoothing: SmoothingRun):
+def test_curves_are_few_in_a_panel(smoothing: SmoothingRun):
     smoothing.names, smoothing.members = of("lstm", "de_en").names, {}
     run = smoothing.write()
-    panels = figures.curves(run).axes
-    assert len(panels) == 2 * 5
-    assert [axis.get_title("left") for axis in panels[:2]] == ["token level", "Seq, Hamming"]
-    thick = [[line for line in panel.get_lines() if line.get_linewidth() == 2] for panel in panels]
-    # MLE in each. Without attention: three of tokens, three full and three lazy of each reward, three of each Tok-Seq.
-    assert [len(lines) for lines in thick] == [4, 7, 7, 4, 4, 3, 3, 2, 2, 2]
-    assert [line.get_linestyle() for line in thick[1]] == ["-"] * 4 + ["--"] * 3
+    figure = draw(run, "smoothing_curves")
+    there = [axis for axis in figure.axes if axis.axison]
+    # Seven rows; no translation is lazy.
+    assert len(there) == 7 + 5
+    named = [[line for line in axis.get_lines() if not line.get_label().startswith("_")] for axis in there]
+    of_tokens = ["MLE", "MLE + gammaH", "Tok | Glove sim", "Tok | Glove sim rfreq"]
+    assert [line.get_label() for line in named[0]] == of_tokens
+    assert max(map(len, named)) == 4
+    assert {lines[0].get_label() for lines in named} == {"MLE"}
     # What all losses learn first is cut off, so that their ends can be told apart.
     values = run.curves.query("quantity == 'val_cider'")
-    bottom, top = (end / 100 for end in panels[0].get_ylim())
-    assert values["value"].min() < bottom < values.query("step >= 80")["value"].min()
+    bottom, top = (end / 100 for end in there[0].get_ylim())
+    assert values["value"].min() < bottom < values.query("step >= 120")["value"].min()
     assert top > values["value"].max()
 
 

@@ -13,8 +13,10 @@ from seqcap.papers.wtfrl.claims import remarks
 from seqcap.papers.wtfrl.figures import most_hacked
 from seqcap.papers.wtfrl.runs import ablations
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.figures import HOLLOW
+from seqcap.report.colours import colour_of
+from seqcap.report.example import false_of, scenes_of
 from seqcap.report.inputs import Results
+from seqcap.report.scatter import HOLLOW
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS
 
@@ -208,65 +210,68 @@ def hacked() -> dict[tuple[str, str, int], float]:
     }
 
 
-def test_the_rule_picks_the_image_that_it_says():
-    made = WtfrlRun(set_to=hacked())
-    run = made.read()
+def test_the_rule_picks_the_image_that_it_says(wtfrl):
+    wtfrl.set_to = hacked()
+    wtfrl.is_peaked = lambda name: name != "rl_alone"
+    run = wtfrl.write()
+    said = {name: figures._said(run, name, 7) for name in ("rl_alone", "wtf_rl")}
+    assert said["rl_alone"] != said["wtf_rl"]
     # Of equal gains the smaller number is first.
     assert most_hacked(run, 3) == [7, 4, 14]
     assert most_hacked(run, 1) == [7]
-    # Where nobody checks, the judge says no: people's first captions have rank 6 by it.
-    made.dataset = "flickr8k"
-    made.set_to = {key: value for key, value in made.set_to.items() if key[1] != "true_of_own"}
-    assert most_hacked(made.read(), 3) == [7, 4, 14]
-    made.set_to["rl_alone", "fixed_rank", 7] = 5.0
-    assert most_hacked(made.read(), 2) == [4, 14]
-    assert "gain most ranks" in PAPER.figures["wtfrl_fig1"].caption
+    # Where WTF-RL says the same, nothing is seen of what it does.
+    run.decoded("wtf_rl").loc[lambda of: of["item"] == 7, "text"] = said["rl_alone"]
+    assert most_hacked(run, 3) == [4, 14]
 
 
-def test_figure1_shows_ranks_and_captions_above_the_papers(wtfrl):
+def test_figure1_shows_ranks_and_what_is_false_above_the_papers(wtfrl):
     wtfrl.set_to = hacked()
+    wtfrl.is_peaked = lambda name: name != "rl_alone"
     read = wtfrl.write()
     shown = texts(figures.figure1(read))
     pictures = [text.replace("\n", " ") for text in shown if text.startswith("scenes, test")]
     assert pictures == ["scenes, test image 7", "scenes, test image 4"]
-    assert sum(text.startswith("90, 6, true: a a a") for text in shown) == 1
+    assert sum(text.startswith("90, 6: a a a") for text in shown) == 1
     beam = read.decoded("rl_alone").query("decoder == 'beam' and seed == 1 and item == 7 and rank == 0")["text"].item()
-    assert any(text.replace("\n    ", " ") == f"2, 9, false: {beam}" for text in shown)
+    assert any(text.replace("\n    ", " ") == f"2, 9: {beam}" for text in shown)
+    said = [figures._said(read, name, item) for name in ("rl_alone", "wtf_rl") for item in (7, 4)]
+    false = [false_of(text.split(), scenes_of("image")[item]) for text, item in zip(said, (7, 4) * 2, strict=True)]
+    assert [text for text in shown if text.startswith("false: ")]
+    assert {f"false: {', '.join(of)}" for of in false if of} <= set(shown)
     assert sum(text.strip() == "reward hacking" for text in shown) == 4
     assert "two dogs wearing a christmas hat laying on a porch" in shown
-    assert not any("drawn at random" in text for text in shown)
 
 
-def test_without_a_hacked_run_images_are_drawn(wtfrl):
+def test_without_a_hacked_reward_there_is_no_figure(wtfrl):
     wtfrl.names = list(FEW)
-    shown = texts(figures.figure1(wtfrl.write()))
-    assert sum(text.startswith("drawn at random, not by the rule; rank") for text in shown) == 1
-    assert shown.count("Not part of this run: reward hacking.") == 1
-    assert "a group of elephants standing behind a wire fence" in shown
+    assert figures.figure1(wtfrl.write()) == "By the rule of this figure, no test image has a hacked reward."
+    wtfrl.dataset = "flickr8k"
+    assert figures.figure1(wtfrl.read()) == "Nothing knows what is true of flickr8k: no reward is seen to be hacked."
 
 
 # --- Other figures
 
 
-def test_recall_against_cider_and_truth_is_by_both_and_as_printed():
+def test_recall_against_cider_is_beside_the_papers_on_one_scale():
     figure = figures.tradeoff(whole("wtfrl"))
-    paid, judged, truth, paper = figure.axes
-    for axis, people in ((paid, []), (judged, []), (truth, ["reference grammar"])):
-        labels = [container.get_label() for container in axis.containers]
-        assert labels == ["ablations of WTF-RL"] * len(CHANGES) + list(LABELS.values()) + people
-        hollow = [line for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
+    axes = dict(zip(("paid", "paper", "judge", "words"), figure.axes, strict=True))
+    assert axes["paid"].get_xlim() == axes["paper"].get_xlim()
+    assert axes["paid"].get_ylim() == axes["paper"].get_ylim()
+    for name, people in (("paid", []), ("judge", ["reference grammar"])):
+        assert sorted(text.get_text() for text in axes[name].texts) == sorted([*LABELS.values(), *people])
+        hollow = [line for line in axes[name].get_lines() if line.get_markerfacecolor() == "white"]
         assert len(hollow) == len(CHANGES)
-    x, y = (np.asarray(values, dtype=float).item() for values in truth.containers[-1].lines[0].get_data())
-    assert (x, y) == (pytest.approx(100), pytest.approx(50, abs=1))
-    assert len(figures.tradeoff(few(dataset="flickr8k")).axes) == 3
-    drawn = {container.get_label(): container.lines[0] for container in paid.containers}
-    x, y = (np.asarray(values, dtype=float).item() for values in drawn["RL"].get_data())
-    assert (x, y) == (pytest.approx(76.06, abs=1), pytest.approx(75.3, abs=1))
-    of_judge = {container.get_label(): container.lines[0] for container in judged.containers}
-    assert np.asarray(of_judge["RL"].get_ydata(), dtype=float).item() == pytest.approx((75.3 + 51.14) / 2, abs=1)
-    points = {line.get_label(): line.get_data() for line in paper.get_lines()}
-    assert len(points) == 7
-    assert [float(value[0]) for value in points["SCST - Grammar"]] == [41.24, 71.1]
-    (legend,) = figure.legends
-    shown = {text.get_text() for text in legend.get_texts()}
-    assert shown == {"ablations of WTF-RL", *LABELS.values(), "reference grammar", HOLLOW}
+    assert axes["judge"].get_xlabel().startswith("true captions")
+    points = {
+        name: {line.get_color(): line for line in axis.get_lines() if line.get_marker() == "o"}
+        for name, axis in axes.items()
+    }
+    for name, value in (("paid", (76.06, 75.3)), ("judge", (None, (75.3 + 51.14) / 2)), ("paper", (76.06, 75.3))):
+        x, y = (np.asarray(of, dtype=float).item() for of in points[name][colour_of("RL")].get_data())
+        assert value[0] is None or x == pytest.approx(value[0], abs=1)
+        assert y == pytest.approx(value[1], abs=1)
+    assert len(points["paper"]) == 7
+    words = [text.get_text() for text in axes["words"].get_legend().get_texts()]
+    assert words == ["ablations of WTF-RL", HOLLOW]
+    # Where nothing knows what is true, the judge's recall is against CIDEr.
+    assert figures.tradeoff(few(dataset="flickr8k")).axes[2].get_xlabel().startswith("CIDEr")

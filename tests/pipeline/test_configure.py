@@ -41,9 +41,10 @@ def only_run(configs, group):
 
 def test_committed_parameters_resolve(files):
     configs = files.resolved()
-    run, other = configs["train/sle_sll_sle"]["runs"]
-    assert run["settings"]["alpha"] == other["settings"]["alpha"] == 0.75
-    assert (run["settings"]["distance"], other["settings"]["distance"]) == ("pairwise", "multi_reference")
+    run, other, nearer = configs["train/sle_sll_sle"]["runs"]
+    assert [of["settings"]["alpha"] for of in (run, other, nearer)] == [0.75, 0.75, 0.95]
+    distances = [of["settings"]["distance"] for of in (run, other, nearer)]
+    assert distances == ["pairwise", "multi_reference", "pairwise"]
     assert run["seeds"] == [1, 2, 3, 4, 5]
     assert run["start"] == "starts/pretrain/lstm"
     assert only_run({"train/x": configs["pretrain/lstm"]}, "x")["model"]["hidden"] == 96

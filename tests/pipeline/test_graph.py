@@ -28,6 +28,18 @@ def derived(files, paper):
     return graph(params, resolve(params), files.folder)[Path(f"papers/{paper}/dvc.yaml")]["stages"]
 
 
+def test_retrieval_depends_on_the_groups_that_it_scores_alone(files):
+    """Training another group of the paper does not repeat it."""
+    stages = derived(files, "psst")
+    trained = {stage["outs"][0]: name for name, stage in stages.items() if name.startswith("train-")}
+    for name in ("psst_image", "psst_image2"):
+        written = {f"artifacts/psst/decode/{name}/{group.removeprefix('train-')}": group for group in trained.values()}
+        expected = {written[out] for stage in stages.values() for out in stage.get("outs", []) if str(out) in written}
+        deps = stages[f"retrieve-{name}"]["deps"]
+        assert {trained[path] for path in deps if "/train" in path} == expected
+        assert len(expected) > 2
+
+
 def test_the_committed_graph_is_that_of_the_parameters_at_every_scale(files):
     check_graph(ROOT)
     write_graph(files.folder)

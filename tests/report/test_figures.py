@@ -13,9 +13,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from seqcap.files import json_file
-from seqcap.report import figures
+from seqcap.report import figures, learning, panels
+from seqcap.report.colours import colour_of, palette
 from seqcap.report.inputs import Results
-from seqcap.report.paper import FigureText
+from seqcap.report.paper import FigureText, LearningCurves, Quantity
+from seqcap.report.scatter import HOLLOW
 from seqcap.report.tables import Estimate
 
 
@@ -62,44 +64,57 @@ def test_a_figure_has_the_same_bytes_twice(sle):
     assert made[0] == made[1]
 
 
-def test_unknown_runs_get_colours_that_are_free():
-    colours = figures.palette(["mine", "known", "yours"], {"known": figures.GREEN})
-    assert colours["known"] == figures.GREEN
+def test_a_method_has_one_colour_everywhere():
+    of_sll = [colour_of(label) for label in ("SLL", "SLL*", "SLL (clips)")]
+    assert set(of_sll) == {"#0072B2"}
+    assert colour_of("Seq | Hamming | V") == colour_of("Seq")
+    assert colour_of("PSST Multinomial, rho 0.5") == colour_of("PSST Multinomial")
+    # A setting may have a colour of its own.
+    assert colour_of("PSST Multinomial, rho 0.75") != colour_of("PSST Multinomial")
+    assert colour_of("no method") is None
+
+
+def test_unknown_methods_get_colours_that_are_free():
+    colours = palette(["mine", "SLL", "yours"])
+    assert colours["SLL"] == colour_of("SLL")
     assert len(set(colours.values())) == 3
 
 
 def test_images_are_chosen_by_rule():
     images = pd.DataFrame({"item": [1, 2, 3, 4], "file": list("abcd"), "longest_reference": [3, 10, 9, 20]})
-    assert sorted(figures.choose_images(images, 2)["item"]) == [2, 4]
-    chosen = figures.choose_images(images, 3)["item"].tolist()
+    assert sorted(panels.choose_images(images, 2)["item"]) == [2, 4]
+    chosen = panels.choose_images(images, 3)["item"].tolist()
     assert sorted(chosen[:2]) == [2, 4]
     assert chosen[2] in (1, 3)
-    assert figures.choose_images(images, 4)["item"].tolist()[:3] == chosen
+    assert panels.choose_images(images, 4)["item"].tolist()[:3] == chosen
 
 
 def test_long_curves_are_averaged():
-    curve = pd.DataFrame({"step": range(1001), "value": np.arange(1001.0)})
-    binned = figures.binned(curve)
+    curve = pd.DataFrame({1: np.arange(1001.0), 2: np.arange(1001.0) + 2}, index=pd.Index(range(1001), name="step"))
+    binned = learning._binned(curve)
     assert len(binned) == 61
-    assert binned["step"].iloc[0] == 0
-    assert binned["value"].iloc[1] == pytest.approx(np.mean(range(1, 17)))
-    assert len(figures.binned(curve.head(50))) == 50
+    assert binned.index[0] == 0
+    assert binned[1].iloc[1] == pytest.approx(np.mean(range(1, 17)))
+    assert binned[2].iloc[1] == pytest.approx(np.mean(range(1, 17)) + 2)
+    assert len(learning._binned(curve.head(50))) == 50
 
 
-def test_one_seed_is_hollow():
+def test_one_seed_is_hollow_and_dotted():
     axis = Figure().subplots()
     points = {0.0: Estimate(0.2, 0.1, 0.3, seeds=1), 1.0: Estimate(0.4, 0.3, 0.5, seeds=3)}
-    figures.plot_estimates(axis, points, 100, color=figures.BLUE, marker="s", label="ours")
-    (hollow,) = [line for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
-    assert hollow.get_label() == figures.HOLLOW
-    assert hollow.get_xydata().tolist() == [[0, 20]]
+    figures.plot_estimates(axis, points, 100, color="#0072B2", marker="s", label="ours")
+    several, alone = axis.containers
+    assert alone.get_label() == HOLLOW
+    assert alone.lines[0].get_markerfacecolor() == "white"
+    assert alone.lines[0].get_xydata().tolist() == [[0, 20]]
+    assert alone.lines[2][0].get_linestyle() != several.lines[2][0].get_linestyle()
     figure = axis.figure
     figures.legend(figure, [axis], ncols=2)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ours", figures.HOLLOW]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ours", HOLLOW]
 
 
 def test_a_file_with_a_palette_keeps_colours_of_few_pixels(sle):
-    colours = (figures.RED, figures.ORANGE, figures.PINK, figures.BLUE)
+    colours = ("#D55E00", "#E69F00", "#CC79A7", "#0072B2")
 
     def one(results: Results) -> Figure:
         figure = Figure()
@@ -116,10 +131,29 @@ def test_a_file_with_a_palette_keeps_colours_of_few_pixels(sle):
         assert np.abs(pixels - 255 * np.array(to_rgb(colour))).max(axis=1).min() < 12, colour
 
 
-def test_dashed_curves_are_those_that_are_named(sle):
+def test_a_curve_of_one_seed_is_thin_and_others_have_a_band(sle):
     sle.names = ["sll", "sll_me"]
-    run, axis = sle.write(), Figure().subplots()
-    reward = run.curves[run.curves["quantity"] == "train_reward"]
-    figures.plot_curves(axis, reward, run.trained, dict.fromkeys(sle.names, figures.BLUE), dashed=["sll_me"])
-    styles = {line.get_label(): line.get_linestyle() for line in axis.get_lines() if line.get_linewidth() == 2}
-    assert styles == {"SLL": "-", "SLL-ME": "--"}
+    entry = sle.entry
+    sle.entry = lambda name: entry(name).model_copy(update={"seeds": (1,)} if name == "sll_me" else {})
+    declared = LearningCurves(
+        columns=(Quantity(title="reward", of=("train_reward",)),), rows={"both": ("SLL", "SLL-ME")}
+    )
+    axis = learning.draw(sle.read(), declared).axes[0]
+    widths = {line.get_label(): line.get_linewidth() for line in axis.get_lines()}
+    assert widths["SLL"] > widths["SLL-ME (one seed)"]
+    assert len(axis.collections) == 1
+
+
+def test_lines_of_other_rows_are_grey_and_empty_panels_left_out(sle):
+    sle.names = ["sll", "sll_me"]
+    declared = LearningCurves(
+        columns=(Quantity(title="reward", of=("train_reward",)), Quantity(title="none", of=("no_such",))),
+        rows={"first": ("SLL",), "second": ("SLL-ME",), "none": ("SLL-SLE",)},
+    )
+    run = sle.read()
+    figure = learning.draw(run, declared)
+    assert [axis.get_ylabel() for axis in figure.axes] == ["first", "second"]
+    grey = [[line for line in axis.get_lines() if line.get_color() == learning._OTHERS] for axis in figure.axes]
+    assert list(map(len, grey)) == [1, 1]
+    nothing = declared.model_copy(update={"rows": {"none": ("SLL-SLE",)}})
+    assert learning.draw(run, nothing) == "This run has none of the learning curves."

@@ -107,6 +107,16 @@ def test_adam_does_not_see_the_captioner_before_it_learns(pretrained):
     assert steps == {1}
 
 
+def test_captions_are_encoded_once_for_all_seeds_and_anew_after_a_change(small_images):
+    shared = captioners.Job(run_config(), 1)
+    assert captioners.Job(run_config(name="other", objective="self_critical"), 2).reward is shared.reward
+    assert captioners.Job(run_config(reward={"bleu4": 1.0}), 1).reward is not shared.reward
+    shorter = captioners.Job(run_config(max_length=2), 1)
+    assert shorter.training.tokens.shape[2] == 2
+    os.utime("artifacts/image/data/references.parquet", ns=(0, 0))
+    assert captioners.Job(run_config(max_length=2), 1).training is not shorter.training
+
+
 def test_what_training_spoils_is_not_replaced_by_what_it_started_from(pretrained):
     spoilt = going_on("cross_entropy", training={"learning_rate": 0.5})
     start, *trained = values(curves_of(spoilt, "out"), "val_cider")

@@ -95,7 +95,8 @@ class CaptionReward:
         total = ngrams.score(captions, images, ended)
         for metric, score in self._words.items():
             total += self._weights[metric] * score(references, captions, images)
-        return [float(value) for value in total]
+        rewards: list[float] = total.tolist()
+        return rewards
 
     def _ended(self, columns: Mapping[str, Any], number: int) -> list[bool]:
         ids = columns.get("completion_ids")
@@ -170,11 +171,14 @@ class TokenReward:
         calls has ended with `eos`: another tokenizer's number for it would make every caption look cut off."""
         rows = _integers(ids)
         images = checked_images(image.cpu() if hasattr(image, "cpu") else image, len(rows), self._images)
-        captions = [self._before_end(row) for row in rows.tolist()]
-        # The token after each caption, if there is one, is the end or padding.
-        after = [row[len(caption) :][:1] for row, caption in zip(rows.tolist(), captions, strict=True)]
-        ended = self._end.check([tokens == [self._end.token] for tokens in after])
-        return [float(value) for value in self._ngrams.score(captions, images.tolist(), ended)]
+        # With a column that no token has, every caption stops somewhere; where eos is pad, too, not every one ends.
+        closed = np.full((len(rows), rows.shape[1] + 1), -1)
+        closed[:, :-1] = rows
+        lengths = ((closed == self._end.token) | (closed == self._pad) | (closed == -1)).argmax(axis=1)
+        ended = self._end.check((closed[np.arange(len(rows)), lengths] == self._end.token).tolist())
+        captions = [row[:length] for row, length in zip(rows.tolist(), lengths.tolist(), strict=True)]
+        rewards: list[float] = self._ngrams.score(captions, images.tolist(), ended).tolist()
+        return rewards
 
     def _before_end(self, ids: Sequence[int]) -> list[int]:
         return list(takewhile(lambda token: token not in (self._end.token, self._pad), ids))
@@ -291,8 +295,10 @@ def counted(
 
 def text_of(completion: Any) -> str:
     """The text of a completion: itself, or the content of the last of its chat messages, whose parts are joined."""
+    if isinstance(completion, str):
+        return completion
     content = completion
-    if isinstance(completion, Sequence) and not isinstance(completion, str) and completion:
+    if isinstance(completion, Sequence) and completion:
         content = completion[-1]
     if isinstance(content, Mapping):
         content = content.get("content")

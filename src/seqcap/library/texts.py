@@ -42,7 +42,7 @@ def pair(candidates: Captions, references: Captions) -> Paired:
         raise InputError("captions", f"are {len(found)}, and references are of {len(known)} items", ALIGNED)
     unknown = [item for item in found if item not in known]
     if unknown:
-        problem = f"item {unknown[0]!r} and {len(unknown) - 1} others have no references"
+        problem = f"hold {len(unknown)} of {len(found)} items without references, the first is {unknown[0]!r}"
         raise InputError("captions", problem, "name images in the same way in both")
     # In the references' order, on which no value depends.
     items = [item for item in known if item in found]

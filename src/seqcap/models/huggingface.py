@@ -2,6 +2,7 @@
 al., TMLR 2022), as transformers' `save_pretrained` writes them."""
 
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from torch.nn import functional as F
 
 from seqcap.config import Frozen
 from seqcap.data.tokens import TokenVocabulary
-from seqcap.data.vocabulary import BOS, UNK
+from seqcap.data.vocabulary import BOS, EOS, PAD, UNK
 from seqcap.errors import InputError
 from seqcap.features.captioner_folder import Pixels, build_model, read_model, read_vocabulary
 from seqcap.models.base import IMPOSSIBLE, PIXELS, Captioner, Tensors, in_precision
@@ -122,21 +123,43 @@ class Model(Captioner):
         object.__setattr__(self, "embedding", self.decoder.get_input_embeddings())
         object.__setattr__(self, "output", Head(self, linear))
 
-    def load_pretrained(self) -> Self:
-        """Takes the folder's weights; InputError if they do not fit."""
-        source = read_model(self.folder).state_dict()
-        own = self.state_dict()
-        for name, tensor in own.items():
+    def weights(self) -> Iterator[tuple[str, Tensor]]:
+        """transformers' name of each weight, and the weight; without LoRA's matrices."""
+        for name, tensor in self.state_dict().items():
             if name in self.head_names:
-                place = self.head_names[name]
-            else:
-                place = name.removeprefix("model.").replace(".base_layer", "")
-            # LoRA's matrices are new, and begin as zero.
-            if place in source:
-                tensor.copy_(source[place])
+                yield self.head_names[name], tensor
             elif ".lora_" not in name:
+                yield name.removeprefix("model.").replace(".base_layer", ""), tensor
+
+    def load_pretrained(self) -> Self:
+        """Takes the folder's weights; InputError if they do not fit. LoRA's matrices are new, and begin as zero."""
+        source = read_model(self.folder).state_dict()
+        for place, tensor in self.weights():
+            if place not in source:
                 raise InputError(self.folder, f"has no weights for {place}", "save the model again")
+            tensor.copy_(source[place])
         return self
+
+    def merged(self) -> Any:
+        """A new model of transformers with these weights, LoRA's matrices added to what they adapt. Padding and the
+        start have probability zero there, too: by the bias of the layer over the vocabulary, or, if it has none, by
+        `suppress_tokens` of the generation's configuration. InputError if the folder cannot be read any more."""
+        model = read_model(self.folder)
+        target = model.state_dict()
+        for place, tensor in self.weights():
+            target[place].copy_(tensor)
+        for place, module in self.model.named_modules():
+            if hasattr(module, "get_delta_weight"):
+                for adapter in module.active_adapters:
+                    target[f"{place}.weight"].add_(module.get_delta_weight(adapter).detach())
+        ids = self.ids.tolist()
+        never = sorted({ids[PAD], ids[BOS]} - {ids[EOS]})
+        bias = model.get_submodule(self.writer).get_output_embeddings().bias
+        if bias is not None:
+            bias.data[never] = IMPOSSIBLE
+        elif never:
+            model.generation_config.suppress_tokens = never
+        return model
 
     def train(self, mode: bool = True) -> Self:
         super().train(mode)

@@ -1,9 +1,10 @@
 """The attentive encoder-decoder of Bahdanau, Cho & Bengio (ICLR 2015), with LSTMs instead of GRUs."""
 
+from collections.abc import Sequence
+
 import torch
 from pydantic import Field
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
@@ -54,14 +55,32 @@ class Model(Captioner):
         valid = features != PAD
         lengths = valid.sum(1).clamp(min=1)
         embedded = self.source(features) * self.mask(n, size)[:, None]
-        packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        read, (last, _) = self.encoder(packed)
-        annotations, _ = pad_packed_sequence(read, batch_first=True, total_length=features.shape[1])
+        annotations, last = self.read_source(embedded, lengths)
         annotations = annotations * self.mask(n, annotations.shape[2])[:, None]
-        start = torch.tanh(self.first(torch.cat([last[0], last[1]], dim=1)))
+        start = torch.tanh(self.first(last))
         padding = torch.zeros_like(valid, dtype=annotations.dtype).masked_fill(~valid, IMPOSSIBLE)
         output_mask = self.mask(n, self.output.in_features)
         return annotations, self.keys(annotations), padding, start, self.mask(n, size), output_mask
+
+    def read_source(self, embedded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Embedded words [n, time, embedding] and lengths [n] -> the states of both directions at each word [n, time, 2
+        hidden], anything at padding, and after each direction's last word [n, 2 hidden].
+        On a CPU, two LSTMs over padded sentences take half the time of a bidirectional one over packed sentences."""
+        place = torch.arange(embedded.shape[1], device=embedded.device)
+        mirrored = lengths[:, None] - 1 - place
+        # Padding stays where it is, so what is mirrored twice is as before.
+        mirrored = torch.where(mirrored >= 0, mirrored, place)[:, :, None]
+        weights = self.encoder.all_weights
+        there = self._read_forwards(embedded, weights[0])
+        back = self._read_forwards(embedded.gather(1, mirrored.expand_as(embedded)), weights[1])
+        end = (lengths - 1)[:, None, None].expand(-1, 1, there.shape[2])
+        last = torch.cat([there.gather(1, end), back.gather(1, end)], dim=2).squeeze(1)
+        return torch.cat([there, back.gather(1, mirrored.expand_as(back))], dim=2), last
+
+    def _read_forwards(self, embedded: Tensor, weights: Sequence[Tensor]) -> Tensor:
+        zeros = embedded.new_zeros(1, len(embedded), self.encoder.hidden_size)
+        outputs, _, _ = torch.lstm(embedded, (zeros, zeros), tuple(weights), True, 1, 0.0, self.training, False, True)
+        return outputs
 
     def start(self, memory: Tensors) -> Tensors:
         return memory[3], torch.zeros_like(memory[3])

@@ -5,13 +5,13 @@
   its cells. Tables of `published` or `measured` cells need none. With `details: true`, here or below, it is on the
   details' page.
 - `figures.yaml` and `figures.py`: title and caption of each figure; `FIGURES`, file name -> function that draws it.
-  Nothing else imports it, nor matplotlib.
+  Learning curves and example captions that figures.yaml declares need none. Nothing else imports it, nor matplotlib.
 - `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`): the main finding, and the claims, each a sentence of the paper
   with its comparisons, the primary one first, and why it is that one. Where a paper needs code, `claims.py`:
   `claims(results)`; `stand_ins(results)`, pairs of a thing in the paper and its stand-in here, apart from the data;
   `remarks(results, judged)`, paragraphs after the findings, from these results' numbers and texts of claims.yaml;
   `scene(results)`, a scene with captions for the first page (`seqcap.report.example`).
-- `rows.py`, where rows depend on the run: `rows(results)`. `methods.yaml`: what code must know of runs, as colours.
+- `rows.py`, where rows depend on the run: `rows(results)`. `methods.yaml`: what code must know of runs.
 - `rating.py`, where people judged captions: `questions(results, similar)`, the questions of `seqcap.rating`.
 """
 
@@ -65,7 +65,8 @@ def check(parameters: Iterable[str]) -> None:
                 raise InputError(shown, f"has no {file}", "every paper has one")
         paper = load(name)
         tables = [key for key, text in paper.tables.items() if not (text.published or text.measured)]
-        for part, needed in (("tables", tables), ("figures", list(paper.figures))):
+        figures = [key for key, text in paper.figures.items() if not (text.curves or text.examples)]
+        for part, needed in (("tables", tables), ("figures", figures)):
             there = _keys(place / f"{part}.py", part.upper())
             if missing := [key for key in needed if key not in there]:
                 problem = f"has no {part.upper()} with {', '.join(missing)}"

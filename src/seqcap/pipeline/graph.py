@@ -147,8 +147,10 @@ def _evaluate(params: Params, name: str, config: Any) -> Stage:
 
 def _retrieve(params: Params, name: str, config: Any) -> Stage:
     evaluation, folder = params.retrievals[name].evaluation, f"artifacts/{config.paper}"
-    captions = [f"{folder}/train", f"{folder}/decode/{evaluation}"]
-    reads = [*_task(params, config.task), *captions, config.listener, config.judge, config.captioner]
+    # Listeners that runs have trained lie beside their weights; other groups of the paper do not matter.
+    trained = dict.fromkeys(str(Path(weights).parent) for weights in config.weights.values())
+    reads = [*_task(params, config.task), *trained, f"{folder}/decode/{evaluation}"]
+    reads += [config.listener, config.judge, config.captioner]
     does = f"How well the captions of {evaluation} tell images apart, and how far they drift"
     return Stage(does, reads, [f"{folder}/results/{name}_retrieval.parquet"])
 

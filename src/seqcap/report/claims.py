@@ -73,9 +73,9 @@ class Claim:
             return [name for source in self.sources for name in source.runs]
         return [self.left, self.right] + ([self.base] if self.base else [])
 
-    @property
-    def scale(self) -> float:
-        return self.printed.scale if self.printed else registry.find(self.metric).scale
+    def scale(self, results: Results) -> float:
+        """The factor from the metric to the scale of the paper's numbers, whether it prints this one or not."""
+        return self.printed.scale if self.printed else results.paper.published.scale(self.metric)
 
     def words(self, results: Results) -> str:
         run = self.run_in(results)
@@ -150,7 +150,7 @@ def evidence(claim: Claim, results: Results) -> Evidence:
         right=claim.right,
         base=claim.base or "",
         what=claim.what(results),
-        decimals=registry.find(claim.metric).digits(claim.scale),
+        decimals=registry.find(claim.metric).digits(claim.scale(results)),
         printed=tuple(printed.values) if printed else (),
         printed_decimals=printed.decimals if printed else 0,
         proportional=claim.metric.startswith(_PROPORTIONAL),
@@ -188,7 +188,7 @@ def _numbers(claim: Claim, results: Results) -> list[Number | Missing]:
 
 def _measured(claim: Claim, results: Results, of: Contrast) -> dict[str, Any]:
     """The fields of a comparison's `Evidence` that its numbers give."""
-    scale = claim.scale
+    scale = claim.scale(results)
     names = [claim.left, claim.right, *([claim.base] if claim.base else [])]
     runs = [source.runs for source in claim.sources] if claim.sources else [(name,) for name in names]
     labels = [results.by_name[name].label if name in results.by_name else name for name in names]

@@ -37,7 +37,7 @@ def choose(results: Results, names: Sequence[str]) -> dict[str, Any] | None:
     long = images[images["longest_reference"] >= _LONG_REFERENCE]
     order = [*long["item"].head(_TRIED), *images["item"].head(1)]
     item = next((item for item in order if _differ([of[item] for of in captions.values()])), order[-1])
-    scene = read_scenes(ARTIFACTS / task / "data/scenes.parquet")[item]
+    scene = scenes_of(task)[item]
     said = {"reference grammar": _reference(task, item)}
     said |= {run.label: captions[run.name][item].split() for run in runs}
     return {
@@ -55,6 +55,10 @@ def write(shown: Mapping[str, Any], folder: Path) -> None:
     larger = image.resize((_SIDE, round(_SIDE * image.height / image.width)), Image.Resampling.NEAREST)
     with writing.atomic(folder / PICTURE) as path:
         larger.save(path, "PNG")
+
+
+def scenes_of(task: str) -> dict[int, Scene]:
+    return read_scenes(ARTIFACTS / task / "data/scenes.parquet")
 
 
 def _differ(captions: Sequence[str]) -> bool:
@@ -76,7 +80,10 @@ def _reference(task: str, item: int) -> list[str]:
     return max(found, key=len)
 
 
+def false_of(words: Sequence[str], scene: Scene) -> list[str]:
+    """What a caption says that is false of its scene."""
+    return [statement.text for statement in check(words, scene).statements if not statement.true]
+
+
 def _judged(label: str, words: Sequence[str], scene: Scene) -> dict[str, Any]:
-    statements = check(words, scene).statements
-    false = [statement.text for statement in statements if not statement.true]
-    return {"label": label, "text": " ".join(words), "false": false}
+    return {"label": label, "text": " ".join(words), "false": false_of(words, scene)}

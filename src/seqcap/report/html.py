@@ -45,8 +45,8 @@ def write_html(pages: Mapping[str, str], folder: Path, target: Path) -> None:
     """Writes pages as one file. The same pages and pictures give the same bytes.
 
     `pages`: name -> markdown; the first is the front page, and `file_of` tells where each lies. Links between them stay
-    within the file; links to other files are relative to `folder`, where `target` belongs, too. Pictures in `folder`
-    are embedded; of others the words remain.
+    within the file. Of links to other files the words remain: the file may be sent without them. Pictures in `folder`
+    are embedded; of others the words remain, too.
     """
     markdown = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table")
     markdown.inline.ruler.before("autolink", "anchor", _anchor)
@@ -132,10 +132,16 @@ def _mark_numbers(tokens: Sequence[Token]) -> None:
 
 
 def _resolve(page: _Page, files: Mapping[str, str], folder: Path) -> Iterator[tuple[Token, Path]]:
-    """Turns links between pages into anchors, and yields the pictures that are there."""
+    """Turns links between pages into anchors and those to other files into words, and yields the pictures that are
+    there."""
+    target: str | None = ""
     for token in (child for block in page.tokens for child in block.children or ()):
         if token.type == "link_open":
-            token.attrs["href"] = _link(str(token.attrs["href"]), page.name, files)
+            target = _link(str(token.attrs["href"]), page.name, files)
+            token.attrs["href"] = target or ""
+        if token.type in ("link_open", "link_close") and target is None:
+            # Links hold no links: what closes is the last one.
+            token.type, token.content, token.nesting = "text", "", 0
         elif token.type == "image":
             path = (folder / _beside(page.name, unquote(str(token.attrs["src"])))).resolve()
             if path.is_relative_to(folder) and path.suffix == ".png" and path.is_file():
@@ -148,13 +154,14 @@ def _beside(name: str, link: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(file_of(name)), link))
 
 
-def _link(link: str, name: str, files: Mapping[str, str]) -> str:
-    if re.match(r"[\w+.-]*:|/", link):
+def _link(link: str, name: str, files: Mapping[str, str]) -> str | None:
+    """Where a page's link leads to; None: to a file that is not in this one."""
+    if re.match(r"[\w+.-]*:", link):
         return link
-    path, mark, anchor = link.partition("#")
+    path, _, anchor = link.partition("#")
     place = _beside(name, path) if path else file_of(name)
     if place not in files:
-        return place + mark + anchor
+        return None
     return f"#{files[place]}" + (f"/{anchor}" if anchor else "")
 
 

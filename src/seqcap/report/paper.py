@@ -51,12 +51,49 @@ class TableText(Frozen):
     details: bool = False  # whether it is on the page of details
 
 
+class Quantity(Frozen):
+    """What a column of learning curves shows: of each run the first of its quantities that the run has."""
+
+    title: str
+    of: tuple[str, ...]
+    scale: float = 1
+    relative: bool = False  # whether it is divided by its mean at step 0
+    task: str = ""  # whose runs it is of; "": all
+    captioner: str = ""  # the same
+
+
+class LearningCurves(Frozen):
+    """A figure of learning curves: a column per quantity, a row per group of runs, few lines in each panel."""
+
+    columns: tuple[Quantity, ...]
+    rows: Mapping[str, tuple[str, ...]]  # what is said of a group -> the labels of its runs
+    start: str = ""  # the label of what they start from, a dashed line at its value; "": they start from different ones
+    # A share of the steps, of which the values may be below the panels, so that the differences at the end are seen.
+    early: float = 0
+
+
+class Examples(Frozen):
+    """A figure of images, drawn by rule, with the captions of some runs, of the first seed."""
+
+    # In words, what the runs of a choice share -> run -> what it is called. The first choice counts whose runs are all
+    # there.
+    systems: Mapping[str, Mapping[str, str]]
+    images: int
+    first: int = 0  # so many of those that are drawn are skipped
+    decoder: Literal["beam", "sample"] = "beam"  # a line per run, or a column of samples
+    printed: str = ""  # the published examples that follow
+    people: bool = False  # whether people's first caption is above
+    task: str = ""  # "": that of the pictures
+
+
 class FigureText(Frozen):
     """Title and caption of a figure; `Results.fill` fills in the caption."""
 
     title: str
     caption: str
-    panels: Mapping[str, tuple[str, ...]] = {}  # of learning curves: title -> the quantities that it shows
+    # What the figure is of, if it takes no code of the paper's.
+    curves: LearningCurves | None = None
+    examples: Examples | None = None
     details: bool = False  # whether it is on the page of details
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqcap.report import statistics
 from seqcap.report.evidence import Evidence, Side
-from seqcap.report.statistics import SIGNIFICANCE, Spread
+from seqcap.report.statistics import SIGNIFICANCE, Floats, Spread
 
 UNTESTABLE, NOT_RUN, FEW_SEEDS = "cannot be tested", "not run", "too few seeds"
 UNDECIDABLE, HOLDS, REVERSED = "cannot be decided at this scale", "holds", "reversed"
@@ -247,6 +247,8 @@ def measure(evidence: Evidence) -> Outcome:
     difference = found.difference or 0.0
     if not evidence.covariance:
         return found
+    if same := _same(evidence):
+        return replace(found, evidence=evidence.model_copy(update={"untestable": evidence.untestable or same}))
     of = spread_of(evidence)
     reach = float(of.reach())
     found = replace(found, low=difference - reach, high=difference + reach)
@@ -257,12 +259,33 @@ def measure(evidence: Evidence) -> Outcome:
 
 def spread_of(evidence: Evidence) -> Spread:
     """How far a comparison's difference may be from the true one."""
-    values = [number for side in evidence.sides for number in side.values]
-    covariance = np.zeros((len(values), len(values)))
+    values = np.array([number for side in evidence.sides for number in side.values])
+    seeds = [side.seeds for side in evidence.sides]
+    return statistics.spread(values, _covariance(evidence), seeds, evidence.weights, evidence.items, evidence.paired)
+
+
+def _covariance(evidence: Evidence) -> Floats:
+    """The whole matrix [rows, rows] of its triangle."""
+    covariance = np.zeros((len(evidence.covariance), len(evidence.covariance)))
     for row, numbers in enumerate(evidence.covariance):
         covariance[row, : row + 1] = covariance[: row + 1, row] = numbers
-    seeds = [side.seeds for side in evidence.sides]
-    return statistics.spread(np.array(values), covariance, seeds, evidence.weights, evidence.items, evidence.paired)
+    return covariance
+
+
+def _same(evidence: Evidence) -> str:
+    """Why a comparison of a run with itself bears no test: its difference is 0 without any spread. Two runs are the
+    same where both keep the weights that they start from. "" where the sides differ."""
+    left, right = evidence.sides[:2]
+    if evidence.base or not left.by_seed or left.by_seed != right.by_seed:
+        return ""
+    covariance, number = _covariance(evidence), len(left.values)
+    of_left = covariance[:number, :number]
+    if not covariance.any():
+        return "both sides have one value, on whatever test items"
+    others = (covariance[number:, :number], covariance[number:, number:])
+    # Numbers of files are rounded.
+    alike = all(np.allclose(of_left, other, rtol=1e-4) for other in others)
+    return "the same weights: both sides have equal scores with every seed, on whatever test items" if alike else ""
 
 
 def claim_p(outcomes: Sequence[Outcome]) -> float | None:

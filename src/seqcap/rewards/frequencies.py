@@ -8,6 +8,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -144,11 +145,16 @@ class NumberedReferences:
         """Hypotheses of images (indices) as ids [n, time]: words, EOS where a hypothesis is `ended`, and PAD."""
         encoded = []
         for tokens, image, end in zip(hypotheses, images, ended, strict=True):
-            ids = self._encode(tokens, dict(self._own[image]))
-            encoded.append([*ids, EOS] if end else ids)
-        rows = np.full((len(encoded), max(map(len, encoded), default=0)), PAD, dtype=np.int64)
-        for row, ids in zip(rows, encoded, strict=True):
-            row[: len(ids)] = ids
+            ids: list[Any] = list(map(self._numbers.get, tokens))
+            # Few hypotheses hold a word that not several images share.
+            if None in ids:
+                ids = self._encode(tokens, dict(self._own[image]))
+            if end:
+                ids.append(EOS)
+            encoded.append(ids)
+        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
+        rows = np.full((len(encoded), lengths.max(initial=0)), PAD, dtype=np.int64)
+        rows[np.arange(rows.shape[1]) < lengths[:, None]] = list(chain.from_iterable(encoded))
         return rows
 
     def _encode(self, tokens: Tokens, own: dict[Token, int]) -> list[int]:

@@ -95,14 +95,15 @@ class Reader(Task):
             by_image[row["item"]].append(row["tokens"])
         if not by_image:
             raise InputError(path, f"has no captions in split {split!r}", "check the dataset's splits")
-        captions = torch.full((len(by_image), max(map(len, by_image.values())), max_length), PAD)
+        captions = np.full((len(by_image), max(map(len, by_image.values())), max_length), PAD, dtype=np.int64)
         for i, image_captions in enumerate(by_image.values()):
             for j, tokens in enumerate(image_captions):
                 ids = [*self.vocabulary.encode(tokens)[: max_length - 1], EOS]
-                captions[i, j, : len(ids)] = torch.tensor(ids)
+                captions[i, j, : len(ids)] = ids
         image_ids = np.array(list(by_image))
         references = [[self.vocabulary.encode_reference(tokens) for tokens in item] for item in by_image.values()]
-        return ImageSplit(ImageInputs(image_ids, self.store, self.store.rows_of(image_ids)), references, captions)
+        inputs = ImageInputs(image_ids, self.store, self.store.rows_of(image_ids))
+        return ImageSplit(inputs, references, torch.from_numpy(captions))
 
     def fit(self, captioner: Captioner, training: Split) -> None:
         """Fits the standardisation to 5,000 images, or to fewer if their features are large. A captioner from a folder

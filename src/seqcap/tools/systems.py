@@ -85,7 +85,8 @@ def _placed(name: str, known: References, captions: Captions, source: Path, path
         else:
             unknown.append(image)
     if unknown:
-        problem = f"image {unknown[0]!r} and {len(unknown) - 1} others have no references in {source}"
+        number = f"{len(unknown)} of {len(captions)} images"
+        problem = f"{number} have no references in {source}, the first is {unknown[0]!r}"
         fix = f"name images as there, such as {known.examples()}, or choose the split with --split"
         raise InputError(path, problem, fix)
     if not found:

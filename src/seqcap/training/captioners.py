@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -20,16 +20,18 @@ from seqcap.files.tensors import save_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective, Partner
-from seqcap.rewards.mixture import Material, Mixture
+from seqcap.rewards.mixture import Material, Metric, Mixture
 from seqcap.system import machine
-from seqcap.tasks.base import Ids, Inputs
+from seqcap.tasks.base import Ids, Inputs, Split, Task
 from seqcap.training import loop, validation
 from seqcap.training.batches import Batches
 from seqcap.training.checkpoint import Learner, State, fingerprint
 from seqcap.training.optimizer import Adam
+from seqcap.training.validation import Criteria
 
 CAPTIONER = "captioner"
 OTHER_FIELDS = {"name", "paper", "captioner", "seeds", "weights"}  # configuration fields that do not affect the weights
+SHARED_FIELDS = {"task", "kind", "architecture", "max_length", "reward", "reads"}  # those that `Shared` depends on
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,41 @@ def checkpoint_folder(run: TrainingRun, code: Mapping[str, str]) -> str:
         files += sorted(Path(run.start).glob("*.safetensors"))
     settings = run.model_dump(mode="json", exclude=OTHER_FIELDS)
     return f"{run.name}-{fingerprint([settings, dict(code)], files)}"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the seeds of a run share, and runs that differ in nothing of it: encoded captions, cooked references."""
+
+    task: Task
+    training: Split
+    validation: Split
+    reward: Metric  # against the training references
+    criteria: Criteria
+
+    @classmethod
+    def make(cls, run: TrainingRun) -> Self:
+        task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
+        training, validating = (task.split(name, run.max_length) for name in ("train", "val"))
+        material = Material(training.references, task.vocabulary.scored_words, run.reads.get("paraphrases"))
+        reward = task.vocabulary.in_words(Mixture(run.reward, material))
+        return cls(task, training, validating, reward, validation.criteria(task, run, validating))
+
+
+# The last one made in this process, by all that it depends on.
+_made: dict[str, Shared] = {}
+
+
+def shared(run: TrainingRun) -> Shared:
+    """What a run shares with its other seeds, made once for all that one process trains in a row."""
+    files = [*tasks.files(run.task), *map(Path, run.reads.values())]
+    # Their contents are not read: that takes minutes for COCO's grids of features.
+    states = [(path.absolute(), path.stat().st_size, path.stat().st_mtime_ns) for path in files if path.exists()]
+    key = f"{run.model_dump_json(include=SHARED_FIELDS)} {states}"
+    if key not in _made:
+        _made.clear()
+        _made[key] = Shared.make(run)
+    return _made[key]
 
 
 class CaptionerLearner(Learner):
@@ -107,12 +144,9 @@ class Job(loop.Job[CaptionerLearner]):
         self.rank, self.world = machine.join_group()
         self.device = machine.one_thread_device()
         machine.check_precision(run.precision, self.device)
-        self.task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
-        self.training, self.validation = (self.task.split(name, run.max_length) for name in ("train", "val"))
-        vocabulary, paraphrases = self.task.vocabulary, run.reads.get("paraphrases")
-        material = Material(self.training.references, vocabulary.scored_words, paraphrases)
-        self.reward = vocabulary.in_words(Mixture(run.reward, material))
-        self.criteria = validation.criteria(self.task, run, self.validation)
+        found = shared(run)
+        self.task, self.training, self.validation = found.task, found.training, found.validation
+        self.reward, self.criteria = found.reward, found.criteria
         self.decisive = self.criteria.decisive
         self.order = Batches(self.training, run.training.batch_size, seed, self.rank, self.world)
         self.batches = len(self.order)

@@ -30,10 +30,10 @@ TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT)
 
 
 class Objectives(Frozen):
-    """Those of a paper, and their colour, as methods.yaml has them."""
+    """Those of a paper, and their marker, as methods.yaml has them."""
 
     objectives: tuple[str, ...]
-    colour: str
+    marker: str
 
 
 class MethodsFile(Frozen):

@@ -2,86 +2,88 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, qualities_by_rho, read_estimates
-from seqcap.papers.psst.methods import METHODS, NO_FEEDBACK, PLACES, PSST, ST, by_rho, curve, curves, printed_lambda
+from seqcap.papers.psst.methods import (
+    IMAGE,
+    METHODS,
+    NO_FEEDBACK,
+    PLACES,
+    PSST,
+    PSST_75,
+    ST,
+    by_rho,
+    curve,
+    curves,
+    printed_lambda,
+)
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
 from seqcap.report import figures as draw
+from seqcap.report import learning, panels
+from seqcap.report.colours import BLACK, MUTED, colour_of
 from seqcap.report.inputs import Results
 from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading, level
 
 # Method -> colour and line of its curve.
-_STYLES = {name: (str(getattr(draw, of.colour)), of.line) for name, of in METHODS.items() if of.colour}
-_MARKERS = "sD^vPX*<>hd"  # a circle: a method with a single run
+_STYLES = {name: (colour_of(of.label) or MUTED, of.line) for name, of in METHODS.items() if of.line}
 _RECALL = RECALL["R@10"]
+# Rows of panels, each with some of the methods; the others are grey.
+_GROUPS = {
+    "a fixed one of the two": ("luo", "frozen_luo", "frozen_mle"),
+    "rewards": ("reinforce", "sr_pl", "g_gan"),
+    "straight-through": ("st", "st_gumbel", "annealed"),
+    "PSST": (PSST, "gumbel", PSST_75),
+}
+_METRICS = ("BLEU4", "CIDEr", "METEOR", "ROUGE_L", "SPICE")
+_OTHERS = "#d0d0d0"
 
 
-def figure3(results: Results) -> Figure:
-    """A panel per language metric, a curve per method, a marker per w."""
-    shown_curves = {method: line for method, line in curves(results).items() if method in _STYLES}
-    weights = sorted({weight for line in shown_curves.values() for weight in line.weights if weight is not None})
-    markers = {weight: _MARKERS[n % len(_MARKERS)] for n, weight in enumerate(weights)}
-    figure = Figure(figsize=(10.8, 7.2), layout="constrained")
-    panels = list(figure.subplots(2, 3).flat)
-    order = ("BLEU4", "CIDEr", "METEOR", "ROUGE_L", "SPICE")
-    for letter, metric, axis in zip("abcde", order, panels, strict=False):
-        for method, line in shown_curves.items():
-            _plot(axis, results, line, _STYLES[method], LANGUAGE[metric], markers)
-        scale = results.paper.published.scale(metric)
-        axis.set(xlabel=f"{registry.find(metric).label} x{scale:g} (greedy)", ylabel="R@10, own listener, %")
-        axis.set_title(letter, loc="left")
+def figure3(results: Results) -> Figure | str:
+    """A column per language metric, a row per group of methods, a curve per method, a point per weight."""
+    lines = {method: line for method, line in curves(results).items() if method in _STYLES}
+    groups = {title: [of for of in methods if of in lines] for title, methods in _GROUPS.items()}
+    groups = {title: methods for title, methods in groups.items() if methods}
+    if not groups:
+        return "This run has no method of Figure 3 but MLE."
+    figure = Figure(figsize=(12.4, 2.1 * len(groups) + 0.5), layout="constrained")
+    grid = figure.subplots(len(groups), len(_METRICS), squeeze=False, sharex="col", sharey=True)
+    for row, (title, methods) in zip(grid, groups.items(), strict=True):
+        for axis, metric in zip(row, _METRICS, strict=True):
+            for method, line in lines.items():
+                shown = method in methods or method == "mle"
+                _plot(axis, results, line, _STYLES[method] if shown else (_OTHERS, "-"), LANGUAGE[metric], shown)
+        row[0].set_ylabel(f"{title}\nR@10, own listener, %")
+        learning.name_lines(row)
+    scales = {metric: results.paper.published.scale(metric) for metric in _METRICS}
+    for letter, metric, column in zip("abcde", _METRICS, grid.T, strict=True):
+        column[-1].set_xlabel(f"{registry.find(metric).label} x{scales[metric]:g} (greedy)")
+        column[0].set_title(f"{letter}: {results.dataset(IMAGE)} {results.split(IMAGE)}", loc="left")
     if point := PLACES["table2"].point(results):
-        where = point.value * results.paper.published.scale("CIDEr")
-        panels[1].axvline(where, color=draw.MUTED, linewidth=1, linestyle="-.")
-    _marker_legend(panels[-1], results, shown_curves, markers)
-    lines = [
-        Line2D([], [], color=_STYLES[one][0], linestyle=_STYLES[one][1], marker="o" if len(line.runs) == 1 else "")
-        for one, line in shown_curves.items()
-    ]
-    labels = [line.label for line in shown_curves.values()]
-    figure.legend(lines, labels, loc="outside lower center", ncols=4, frameon=False)
+        for axis in grid[:, _METRICS.index("CIDEr")]:
+            axis.axvline(point.value * scales["CIDEr"], color=MUTED, linewidth=1, linestyle="-.", zorder=0)
     return figure
 
 
-def _plot(
-    axis: Axes, results: Results, line: Curve, look: tuple[str, str], measure: Measure, markers: Mapping[float, str]
-) -> None:
+def _plot(axis: Axes, results: Results, line: Curve, look: tuple[str, str], measure: Measure, shown: bool) -> None:
+    """A method's curve with a point per run, hollow for a single seed; without points and name if it is not shown."""
     colour, style = look
     scale = results.paper.published.scale(measure.metric)
-    points = [(level(results, name, measure), level(results, name, _RECALL)) for name in line.runs]
-    known = [
-        (x * scale, y * 100, "o" if weight is None else markers[weight], len(results.by_name[name].seeds) == 1)
-        for (x, y), weight, name in zip(points, line.weights, line.runs, strict=True)
-        if x is not None and y is not None
-    ]
-    axis.plot([x for x, *_ in known], [y for _, y, *_ in known], color=colour, linestyle=style, linewidth=1.3, zorder=2)
-    for x, y, marker, alone in known:
-        fill = "white" if alone else colour
-        axis.plot(x, y, color=colour, marker=marker, markerfacecolor=fill, markersize=4.5, zorder=3)
-
-
-def _marker_legend(
-    axis: Axes, results: Results, shown_curves: Mapping[str, Curve], markers: Mapping[float, str]
-) -> None:
-    axis.set_axis_off()
-    runs = [pair for line in shown_curves.values() for pair in zip(line.runs, line.weights, strict=True)]
-    labels: dict[str, tuple[str, str | None]] = {}
-    for weight, marker in markers.items():
-        lambdas = sorted({f"{printed_lambda(results, name):.2g}" for name, of in runs if of == weight}, key=float)
-        labels[f"w {weight:g}: lambda {' or '.join(lambdas)}"] = (marker, None)
-    labels["a single run, at a w of its own or none"] = ("o", "0.33")
-    labels["hollow, of any shape: one training seed"] = ("o", "w")
-    handles = [
-        Line2D([], [], color=draw.GREY, marker=marker, markerfacecolor=fill, linestyle="")
-        for marker, fill in labels.values()
-    ]
-    axis.legend(handles, list(labels), loc="center", frameon=False, title="marker: the weight of recall")
+    points = [(level(results, name, measure), level(results, name, _RECALL), name) for name in line.runs]
+    known = [(x * scale, y * 100, name) for x, y, name in points if x is not None and y is not None]
+    x, y = [point[0] for point in known], [point[1] for point in known]
+    axis.plot(x, y, color=colour, linestyle=style, linewidth=1.4 if shown else 0.8, zorder=2 if shown else 1)
+    if not shown:
+        return
+    axis.plot([], [], color=colour, linestyle=style, marker="o", markersize=4, label=line.label)
+    for x_of, y_of, name in known:
+        fill = "white" if len(results.by_name[name].seeds) == 1 else colour
+        axis.plot(x_of, y_of, "o", color=colour, markerfacecolor=fill, markersize=4, zorder=3)
 
 
 # Distribution -> PSST with it (in settings, its name), straight-through with it, marker, and to which side they stand.
@@ -106,7 +108,7 @@ def figure3f(results: Results) -> Figure | str:
         recalls = {rho: recall(line) for rho, line in rhos.items()}
         _against_rho(axis, name, recalls, fed_back, ", index fed back", apart=0.008, scale=100)
     axis.set_ylabel("R@10, own listener, %")
-    axis.set_title(f"at {point.words()}", loc="left")
+    axis.set_title(f"{results.dataset(IMAGE)} {results.split(IMAGE)}, at {point.words()}", loc="left")
     draw.legend(figure, [axis], ncols=2)
     return figure
 
@@ -123,7 +125,7 @@ def _against_rho(
     """Values of a distribution by rho, and a cross for the straight-through that feeds the index back."""
     psst, st, marker, side = _DISTRIBUTIONS[name]
     shift = apart * side
-    look = {"color": _STYLES[psst][0], "marker": marker, "capsize": 3}
+    look: dict[str, Any] = {"color": _STYLES[psst][0], "marker": marker, "capsize": 3}
     draw.plot_estimates(axis, {rho + shift: of for rho, of in values.items()}, scale, **look, label=f"PSST {name}")
     cross, look = {} if fed_back is None else {3 * shift: fed_back}, look | {"color": _STYLES[st][0], "marker": "X"}
     draw.plot_estimates(axis, cross, scale, **look, linestyle="", label=f"ST {name}{how}")
@@ -138,7 +140,7 @@ _QUALITIES = {
     "step": "cosine of one estimate with the exact gradient",
 }
 _SCORE_FUNCTIONS = (
-    (EXACT, "all hinges of the batch: no bias", draw.BLACK),
+    (EXACT, "all hinges of the batch: no bias", BLACK),
     (OWN_HINGE, "its own hinge (Table 2)", _STYLES["reinforce"][0]),
 )
 
@@ -149,8 +151,8 @@ def estimators(results: Results) -> Figure | str:
     if not found:
         return "The gradient's variance and bias are not part of this run, or noise hides them."
     figure = Figure(figsize=(10.0, 6.8), layout="constrained")
-    panels = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
-    for quality, axis in panels.items():
+    grid = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
+    for quality, axis in grid.items():
         of = {key: getattr(value, quality) for key, value in found.items()}
         for name, (distribution, *_) in _DISTRIBUTIONS.items():
             rhos = {rho: getattr(value, quality) for rho, value in qualities_by_rho(found, distribution).items()}
@@ -161,10 +163,10 @@ def estimators(results: Results) -> Figure | str:
                 words = f"{METHODS['reinforce'].label}, {label}"
                 axis.axhline(of[key].value, color=colour, linewidth=1.3, linestyle="--", label=words)
         axis.set_title(_QUALITIES[quality], loc="left")
-    panels["variance"].set_yscale("log")
-    panels["bias"].set_yscale("symlog", linthresh=1, linscale=2)
-    panels["direction"].set_ylim(-0.1, 1.1)
-    figure.legend(*panels["variance"].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    grid["variance"].set_yscale("log")
+    grid["bias"].set_yscale("symlog", linthresh=1, linscale=2)
+    grid["direction"].set_ylim(-0.1, 1.1)
+    figure.legend(*grid["variance"].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 
@@ -193,28 +195,28 @@ def _examples(results: Results, number: str, names: Mapping[str, str], first: in
     there = {label: name for label, name in names.items() if name}
     of_method = {line.label: _STYLES[method][0] for method, line in curves(results).items() if method in _STYLES}
     colours = {label: of_method.get(label, _STYLES[PSST][0]) for label in names}
-    images = draw.choose_images(results.images, first + 3).tail(3)
+    images = panels.choose_images(results.images, first + 3).tail(3)
     heading = "rank of the own picture, CIDEr x1: greedy caption, first seed"
 
-    def captions(item: int) -> dict[str, draw.Line]:
+    def captions(item: int) -> dict[str, panels.Line]:
         return {label: _caption(results, name, item) for label, name in there.items()}
 
-    rows = draw.example_rows(results, images, captions, heading, colours, _CAPTION_WIDTH)
+    rows = panels.example_rows(results, images, captions, heading, colours, _CAPTION_WIDTH)
     printed = _printed(results, number, list(colours.values()))
-    return draw.captions_figure(results, [*rows, printed], [label for label in names if label not in there])
+    return panels.captions_figure(results, [*rows, printed], [label for label in names if label not in there])
 
 
-def _caption(results: Results, name: str, item: int) -> draw.Line:
+def _caption(results: Results, name: str, item: int) -> panels.Line:
     seed = results.by_name[name].seeds[0]
     numbers = []
     for metric, form in (("own_rank", "{:.0f}"), ("CIDEr", "{:.1f}")):
         scores = results.scores.per_item(name, "greedy", metric, "best")
         known = scores is not None and item in scores.index and seed in scores.columns
         numbers.append(form.format(scores.loc[item, seed]) if scores is not None and known else "–")
-    return draw.Line(f"{', '.join(numbers)}: {draw.captions_of(results, name, item, 'greedy')[0] or '(empty)'}")
+    return panels.Line(f"{', '.join(numbers)}: {panels.captions_of(results, name, item, 'greedy')[0] or '(empty)'}")
 
 
-def _printed(results: Results, number: str, shades: Sequence[str]) -> draw.Row:
+def _printed(results: Results, number: str, shades: Sequence[str]) -> panels.Row:
     cells = results.paper.published.table("fig4")
     cells = cells[cells["table"] == f"fig{number}"].replace({"printed": {"": "not legible"}})
     rows = list(dict.fromkeys(cells["row"]))
@@ -223,38 +225,21 @@ def _printed(results: Results, number: str, shades: Sequence[str]) -> draw.Row:
     for row in rows:
         each = cells[cells["row"] == row].pivot(index="block", columns="column", values="printed")
         images = zip(each.index.str.removeprefix("img"), each["rank"], each["CIDEr"], strict=True)
-        lines[row] = draw.Line("    ".join(f"image {image}: {rank}, {cider}" for image, rank, cider in images))
+        lines[row] = panels.Line("    ".join(f"image {image}: {rank}, {cider}" for image, rank, cider in images))
     heading = "rank and CIDEr x1 as printed (COCO); we do not have the captions"
-    return draw.systems_row(f"the paper's Figure {number}", heading, lines, colours, _CAPTION_WIDTH)
+    return panels.systems_row(f"the paper's Figure {number}", heading, lines, colours, _CAPTION_WIDTH)
 
 
-def learning(results: Results) -> Figure:
-    """Validation CIDEr and R@10 of each method's run nearest to Table 2's operating point."""
+def learned(results: Results) -> Figure | str:
+    """Each method's run that is nearest to Table 2's operating point, by the method's name."""
     place = PLACES["table2"]
-    looks = {
-        place.at(results, method) or line.runs[0]: (line.label, *_STYLES[method])
+    runs = [
+        results.by_name[place.at(results, method) or line.runs[0]].model_copy(update={"label": line.label})
         for method, line in curves(results).items()
-        if method in _STYLES
-    }
-    runs = [results.by_name[name].model_copy(update={"label": label}) for name, (label, *_) in looks.items()]
-    colours = {name: colour for name, (_, colour, _) in looks.items()}
-    dashed = [name for name, (*_, style) in looks.items() if style != "-"]
-    figure = Figure(figsize=(10.4, 4.6), layout="constrained")
-    panels = figure.subplots(1, 2)
-    cider = results.paper.published.scale("CIDEr")
-    for axis, quantity, scale, title in (
-        (panels[0], "val_cider", cider, "validation CIDEr x1, greedy captions"),
-        (panels[1], "val_R@10", 100, "validation R@10, own listener, %"),
-    ):
-        mine = results.curves[results.curves["quantity"] == quantity]
-        mine = mine.assign(value=scale * mine["value"])
-        draw.plot_curves(axis, mine, runs, colours, dashed)
-        # A frozen speaker of Luo et al. starts from another run.
-        draw.plot_start(axis, mine, [run for run in runs if not run.name.startswith("frozen_luo")], "MLE")
-        axis.set_title(title, loc="left")
-        axis.set_xlabel("training step (0: before any)")
-    draw.legend(figure, panels, ncols=4)
-    return figure
+    ]
+    declared = results.paper.figures["psst_curves"].curves
+    assert declared is not None  # figures.yaml has them
+    return learning.draw(results, declared, runs)
 
 
 FIGURES = {
@@ -264,5 +249,5 @@ FIGURES = {
     "psst_fig4a": figure4a,
     "psst_fig4b": partial(figure4, number="4b", place="naturalness", first=3),
     "psst_fig4c": partial(figure4, number="4c", place="table2", first=6),
-    "psst_curves": learning,
+    "psst_curves": learned,
 }

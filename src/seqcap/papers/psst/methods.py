@@ -35,8 +35,7 @@ class Method(Frozen):
     rows: tuple[str, ...] = ()
     like: str = ""
     instead: str = ""
-    colour: str = ""
-    line: Literal["-", "--", ":"] = "-"
+    line: Literal["", "-", "--", ":"] = ""
 
 
 class Place(Frozen):

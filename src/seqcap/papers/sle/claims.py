@@ -17,7 +17,6 @@ _SPREAD = {
     "surprisal": (Measure("sample", "log_prob_mean"), -1),
     "oracle": (Measure("sample", "oracle"), 100),
 }
-_AT_PLATEAU = 3  # a policy has collapsed if its random samples score at most this much below its beam, CIDEr x100
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
@@ -33,11 +32,10 @@ def _regime(results: Results) -> str:
         return ""
     others = ", ".join(f"{label} {number:.1f}" for label, number in behind.items() if number is not None)
     return ClaimsFile.read(results.paper).remark(
-        "regime at the plateau" if ours <= _AT_PLATEAU else "regime",
+        "regime",
         printed=_printed(results, "table2", "SLL") - _printed(results, "table4", "SLL (rs)"),
         ours=ours,
         others=f" ({others})" if others else "",
-        plateau=_AT_PLATEAU,
         late=_late_gains(results),
     )
 

@@ -75,6 +75,13 @@ class Part:
         return f"{'generated' if dataset == SCENES else dataset} {pair}, for {self.facts.corpus}"
 
     @property
+    def on_data(self) -> str:
+        """What it is called, with the data that it ran on."""
+        if self.facts.corpus:
+            return self.label
+        return f"{self.label}, {self.results.dataset(self.facts.task)} {self.results.split(self.facts.task)}"
+
+    @property
     def evaluation(self) -> str:
         return f"smoothing_{self.facts.task}"
 

@@ -13,9 +13,15 @@ function sort(header) {
   const compare = (a, b) => (numbers ? number(a) - number(b) : words(a, b)) * (down ? -1 : 1);
   const last = (text) => (numbers ? isNaN(number(text)) : !text);
   const body = header.closest("table").tBodies[0];
-  const rows = [...body.rows].map((row) => [row.cells[header.cellIndex].textContent.trim(), row]);
-  rows.sort(([a], [b]) => last(a) - last(b) || compare(a, b) || 0);
-  body.append(...rows.map(([, row]) => row));
+  // A row without a name goes on with the row above it, wherever that goes.
+  const groups = [];
+  for (const row of body.rows) {
+    if (groups.length && !row.cells[0].textContent.trim()) groups.at(-1).push(row);
+    else groups.push([row]);
+  }
+  const keyed = groups.map((rows) => [rows[0].cells[header.cellIndex].textContent.trim(), rows]);
+  keyed.sort(([a], [b]) => last(a) - last(b) || compare(a, b) || 0);
+  body.append(...keyed.flatMap(([, rows]) => rows));
 }
 
 for (const header of document.querySelectorAll("thead th")) {

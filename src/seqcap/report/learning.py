@@ -1,0 +1,153 @@
+"""Learning curves: a column per quantity, a row per group of runs, so that no panel has many lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from seqcap.config.report import ReportedRun
+from seqcap.report.colours import lighter, palette
+from seqcap.report.inputs import Results
+from seqcap.report.paper import LearningCurves, Quantity
+
+_OTHERS, _START = "#d0d0d0", "#666666"  # lines of other groups, and of the start
+_POINTS = 60
+_PALEST = 0.65  # by how much the first of several runs of one colour is lighter than the last
+_WIDTH, _HEIGHT = 2.7, 1.9  # inches of a panel
+_NAMES = 1.9  # inches of the names beside a row
+
+
+def draw(results: Results, of: LearningCurves, runs: Sequence[ReportedRun] = ()) -> Figure | str:
+    """The figure, or a sentence where none of its runs is there. `runs`: which runs, if not all that were trained."""
+    runs = _declared(runs or results.trained, of)
+    columns = [_Column(results, column, runs) for column in of.columns]
+    # What is in every row, as the baseline, makes no panel by itself.
+    common = set[str]().union(*of.rows.values()).intersection(*of.rows.values()) if len(of.rows) > 1 else set[str]()
+    groups = {title: [run for run in runs if run.label in labels] for title, labels in of.rows.items()}
+    own = {title: [run for run in group if run.label not in common] for title, group in groups.items()}
+    groups = {title: group for title, group in groups.items() if any(column.has(own[title]) for column in columns)}
+    columns = [column for column in columns if any(column.has(own[title]) for title in groups)]
+    if not groups:
+        return "This run has none of the learning curves."
+    size = (_WIDTH * len(columns) + _NAMES, _HEIGHT * len(groups) + 0.4)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(len(groups), len(columns), squeeze=False, sharey="col")
+    for row, (title, group) in zip(panels, groups.items(), strict=True):
+        colours = _shades(group)
+        for axis, column in zip(row, columns, strict=True):
+            if column.has(own[title]):
+                column.plot(axis, group, colours, of)
+            else:
+                axis.set_axis_off()
+        row[0].set_ylabel(title)
+        start = Line2D([], [], color=_START, linestyle="--", linewidth=0.9)
+        name_lines(row, {f"{of.start} (step 0)": start} if of.start else {})
+    for axis, column in zip(panels[0], columns, strict=True):
+        axis.set_title(column.title, loc="left", fontsize=9)
+    for column, below in zip(columns, panels.T, strict=True):
+        column.limit(below, of.early)
+        shown = [axis for axis in below if axis.axison]
+        shown[-1].set_xlabel("training step (0: before any)")
+    return figure
+
+
+def _declared(runs: Sequence[ReportedRun], of: LearningCurves) -> list[ReportedRun]:
+    """The runs that a row names, with their labels as it writes them; of several of one label the first."""
+    labels = {label.casefold(): label for labels in of.rows.values() for label in labels}
+    found: dict[tuple[str, str, str], ReportedRun] = {}
+    for run in runs:
+        if label := labels.get(run.label.casefold()):
+            found.setdefault((label, run.task, run.captioner), run.model_copy(update={"label": label}))
+    return list(found.values())
+
+
+class _Column:
+    """The curves of one quantity: run -> its values, a row per step and a column per seed."""
+
+    def __init__(self, results: Results, of: Quantity, runs: Sequence[ReportedRun]) -> None:
+        curves = results.curves
+        self.lines: dict[str, pd.DataFrame] = {}
+        self.runs = [run for run in runs if of.task in ("", run.task) and of.captioner in ("", run.captioner)]
+        for run in self.runs:
+            mine = curves[curves["variant"] == run.name]
+            there = [quantity for quantity in of.of if (mine["quantity"] == quantity).any()]
+            mine = mine[mine["quantity"].isin(there[:1])]
+            if not mine.empty and mine["step"].max() > 0:
+                self.lines[run.name] = of.scale * mine.pivot_table(index="step", columns="seed", values="value")
+        firsts = {name: line[line.index == 0].to_numpy() for name, line in self.lines.items()}
+        self.start = {name: float(first.mean()) for name, first in firsts.items() if first.size}
+        if of.relative:
+            self.lines = {name: line / self.start[name] for name, line in self.lines.items() if name in self.start}
+            self.start = dict.fromkeys(self.lines, 1.0)
+        tasks = dict.fromkeys(run.task for run in self.runs if run.name in self.lines)
+        data = dict.fromkeys(results.dataset(task) for task in tasks)
+        self.title = f"{of.title}\n{' and '.join(data)}, val"
+
+    def has(self, group: Sequence[ReportedRun]) -> bool:
+        return any(run.name in self.lines for run in group)
+
+    def plot(self, axis: Axes, group: Sequence[ReportedRun], colours: Mapping[str, str], of: LearningCurves) -> None:
+        """The group's runs, a thick line for the mean over seeds in a band of all of them, a thin line for a single
+        seed; the other runs of their captioners are grey."""
+        captioners = {run.captioner for run in group}
+        names = {run.name for run in group}
+        for run in self.runs:
+            if run.name in self.lines and run.name not in names and run.captioner in captioners:
+                axis.plot(_binned(self.lines[run.name]).mean(axis=1), color=_OTHERS, linewidth=0.8, zorder=1)
+        for run in group:
+            if run.name not in self.lines:
+                continue
+            line = _binned(self.lines[run.name])
+            colour, seeds = colours[run.name], line.shape[1]
+            if seeds > 1:
+                band = (line.min(axis=1), line.max(axis=1))
+                axis.fill_between(line.index, *band, color=colour, alpha=0.18, linewidth=0, zorder=2)
+            label = run.label if seeds > 1 else f"{run.label} (one seed)"
+            axis.plot(line.mean(axis=1), color=colour, linewidth=1.8 if seeds > 1 else 0.9, label=label, zorder=3)
+        starts = [self.start[name] for name in names if name in self.start]
+        if of.start and starts:
+            axis.axhline(float(np.mean(starts)), color=_START, linestyle="--", linewidth=0.9, zorder=1)
+
+    def limit(self, axes: Sequence[Axes], early: float) -> None:
+        """Leaves out what lies below all values after the early steps."""
+        if early:
+            late = [line[line.index >= early * line.index.max()] for line in self.lines.values()]
+            low, high = min(line.min().min() for line in late), max(line.max().max() for line in late)
+            margin = 0.05 * (high - low) or 0.01
+            axes[0].set_ylim(low - margin, high + margin)
+
+
+def name_lines(row: Sequence[Axes], more: Mapping[str, Line2D] | None = None) -> None:
+    """Names the lines of a row of panels on its right, each once."""
+    found = {label: line for axis in row for line, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    found |= more or {}
+    look: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False, "fontsize": 8}
+    row[-1].legend(list(found.values()), list(found), **look)
+
+
+def _shades(runs: Sequence[ReportedRun]) -> dict[str, str]:
+    """A colour for each run; of several methods of one colour the first is the palest."""
+    colours = palette(dict.fromkeys(run.label for run in runs))
+    found = {}
+    for colour in set(colours.values()):
+        labels = [label for label, its in colours.items() if its == colour]
+        for place, label in enumerate(labels):
+            darkness = place / (len(labels) - 1) if len(labels) > 1 else 1.0
+            found[label] = lighter(colour, _PALEST * (1 - darkness))
+    return {run.name: found[run.label] for run in runs}
+
+
+def _binned(line: pd.DataFrame) -> pd.DataFrame:
+    """Averages a long curve over at most `_POINTS` stretches of equal length; step 0 stays by itself."""
+    if len(line) <= _POINTS:
+        return line
+    stretch = np.ceil(line.index / line.index.max() * _POINTS)
+    means = line.groupby(stretch).mean()
+    means.index = line.index.to_series().groupby(stretch).mean().to_numpy()
+    return means
