@@ -53,7 +53,9 @@ lint: $(BIN)/.installed
 
 bench: $(BIN)/.installed
 	python benchmarks/rewards.py
+	python benchmarks/doors.py
 	python benchmarks/training.py
+	python benchmarks/walk.py
 	python benchmarks/cores.py --papers psst wtfrl
 
 # Runs the graph on Flickr8k in a clone under runs/, and copies its reports to reports/flickr8k. FLICKR8K: its folder.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,9 @@ def numbers(results: Results, name: str) -> pd.Series[float]:
 
 
 def judgements(results: Results) -> dict[str, Judgement]:
-    """The verdicts on a run's claims."""
-    return {of.claim.id: of.judged for of in run_claims(all_claims(results), results)}
+    """The verdicts on a run's claims, of which nothing is registered: invented numbers are of no pilot."""
+    claims = [replace(claim, registered=None) for claim in all_claims(results)]
+    return {of.claim.id: of.judged for of in run_claims(claims, results)}
 
 
 def outcomes(results: Results) -> dict[tuple[str, str, str, str, str], Outcome]:

@@ -5,6 +5,7 @@ import json
 import shutil
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -71,6 +72,13 @@ class ParameterFiles:
             for stage, configs in resolve(self.read()).items()
             for name, config in configs.items()
         }
+
+
+@cache
+def committed() -> dict[str, dict[str, Any]]:
+    """`ParameterFiles.resolved` of the files as they are; nobody changes it."""
+    with TemporaryDirectory() as folder:
+        return ParameterFiles(Path(folder)).resolved()
 
 
 def changed(before: dict[str, Any], after: dict[str, Any]) -> set[str]:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -14,14 +15,16 @@ from seqcap.pipeline.experiment import apply_overlay
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "experiments/quick.yaml"
+FEWER_STAGES = ROOT / "tests/tiny.yaml"
 # What somebody who adds a paper writes: its runs, its folder in the package and its published numbers.
 MADE_UP = ROOT / "tests/made_up_paper"
 # Python runs it at the start of every process: it notes which of the package's files the process has loaded.
 WATCH = ROOT / "tests/watch_imports"
 
 
-def copy_project(folder: Path) -> Path:
-    """Code, graph and tiny parameters in `folder`, as a git repository of its own."""
+def copy_project(folder: Path, *overlays: Path) -> Path:
+    """Code, graph and tiny parameters in `folder`, as a git repository of its own. `overlays`: experiments, laid over
+    the tiny parameters."""
     # With what numba has compiled: half a minute.
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.egg-info"))
     shutil.copytree(ROOT / ".dvc", folder / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp"))
@@ -32,7 +35,8 @@ def copy_project(folder: Path) -> Path:
     for experiment in ("flickr8k", "multi30k"):
         (folder / "reports" / experiment).mkdir(parents=True)
         shutil.copy(ROOT / "reports" / experiment / "report.md", folder / "reports" / experiment)
-    apply_overlay(folder, YAML(typ="safe").load(TINY.read_text()), TINY)
+    for overlay in (TINY, *overlays):
+        apply_overlay(folder, YAML(typ="safe").load(overlay.read_text()), overlay)
     write_graph(folder)
     git(folder, "init", "--quiet")
     commit(folder, "tiny")
@@ -66,20 +70,25 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def start(
-    folder: Path, *command: str, code: Path | None = None, watch: Path | None = None, programs: Path | None = None
+    folder: Path,
+    *command: str,
+    code: Path | None = None,
+    watch: Path | None = None,
+    programs: Path | None = None,
+    packages: Sequence[Path] = (),
 ) -> "subprocess.Popen[str]":
     """Starts `python -m <command>` in a folder, with its own code or that of another repository; notes loaded files in
-    `watch`, prefers `programs`."""
-    first = [str(programs)] if programs else []
-    path = os.pathsep.join([*first, str(Path(sys.executable).parent), os.environ["PATH"]])
-    paths = [str((code or folder) / "src"), *([str(WATCH)] if watch else [])]
+    `watch`, takes `python` from the folder `programs`, and prefers what is in `packages` to what is installed."""
+    python = programs / "python" if programs else Path(sys.executable)
+    path = os.pathsep.join([str(python.parent), str(Path(sys.executable).parent), os.environ["PATH"]])
+    paths = [str((code or folder) / "src"), *([str(WATCH)] if watch else []), *map(str, packages)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PATH": path, "OMP_NUM_THREADS": "1"}
     # Each of some hundred processes would compile the copy's modules again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if watch:
         environment["WATCH_IMPORTS"] = str(watch)
     return subprocess.Popen(
-        [sys.executable, "-m", *command],
+        [python, "-m", *command],
         cwd=folder,
         env=environment,
         text=True,
@@ -88,9 +97,9 @@ def start(
     )
 
 
-def run(folder: Path, *command: str) -> str:
+def run(folder: Path, *command: str, programs: Path | None = None) -> str:
     """The output of `start`; it must succeed."""
-    process = start(folder, *command)
+    process = start(folder, *command, programs=programs)
     output, _ = process.communicate(timeout=300)
     assert process.returncode == 0, output
     return output

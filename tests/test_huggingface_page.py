@@ -63,6 +63,7 @@ def test_its_experiment_resolves(experiment, tmp_path):
         "sll",
         "sll_sle",
         "sll_sle_mr",
+        "sll_sle_95",
     }
     for config in configs["train"].values():
         for run in config.runs:

@@ -1,7 +1,8 @@
 """`seqcap score` scores captions, `seqcap frequencies` counts what CIDEr weighs words by, `seqcap repro` runs the
-pipeline, `seqcap graph` renews its graph, `seqcap compare` compares two of its runs, `seqcap caption` captions images
-with it, `seqcap export` writes a captioner of Hugging Face back, `seqcap submit` writes its captions for COCO's server,
-`seqcap rating` counts people's judgements of them, and `seqcap doctor` tells what this machine has."""
+pipeline, `seqcap graph` renews its graph, `seqcap register` lays down seeds for a paper's next run, `seqcap compare`
+compares two of its runs, `seqcap caption` captions images with it, `seqcap export` writes a captioner of Hugging Face
+back, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts people's judgements of them, and
+`seqcap doctor` tells what this machine has."""
 
 import argparse
 import re
@@ -29,7 +30,7 @@ def main() -> None:
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; `call` is the function that takes a command's options and runs it."""
-    functions = (repro, graph, score, frequencies, doctor, compare, caption, export, submit, rating)
+    functions = (repro, graph, score, frequencies, doctor, register, compare, caption, export, submit, rating)
     calls = {function.__name__: function for function in functions}
     types = {"path": Path, "int": int} | {f"from 1 to {most}": partial(number, most) for most in (100, 9999)}
     parser = Parser(prog="seqcap", description=__doc__)
@@ -106,6 +107,17 @@ def doctor() -> None:
     from seqcap.tools import doctor
 
     print("\n".join(doctor.doctor()))
+
+
+def register(papers: list[str]) -> None:
+    from datetime import UTC, datetime
+
+    from seqcap import papers as known
+    from seqcap.report.registration import register
+
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    for name in papers:
+        print("\n".join(register(known.load(name), day)))
 
 
 def compare(left: str, right: str, experiment: str | None, report: bool) -> None:

@@ -1,5 +1,8 @@
 """One tiny case of each benchmark: they go on running as the package changes."""
 
+from pathlib import Path
+
+import doors
 import epochs
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ import rewards
 import scale
 import torch
 import training
+import walk
 
 from seqcap.files.json_file import write_json
 from seqcap.system import machine
@@ -85,8 +89,39 @@ def test_data_of_any_size_is_trained_on(tiny, tmp_path, monkeypatch):
     assert scale.read_alone("pooled")["images_per_s"] > 0
 
 
+def test_doors_are_compared(tiny, monkeypatch):
+    for name, value in {"ROUNDS": 1, "SECONDS": 0.0, "BATCH": 2}.items():
+        monkeypatch.setattr(doors, name, value)
+    corpus = rewards.Corpus(WORDS, captions(12))
+    of_rewards = doors.rewards_of(corpus)
+    for door in of_rewards:
+        assert rewards.difference(door.direct(), door.door()) < 1e-9
+    for door in [*of_rewards, *doors.metrics_of(corpus, 12)]:
+        cells = door.line().strip("| ").split(" | ")
+        assert (cells[0], len([float(cell) for cell in cells[1:]])) == (door.name, 5)
+
+
 def test_epochs_are_compared_with_mles(tmp_path):
     part = next(iter(epochs.FILE.parts.values()))
     write_json(tmp_path / "group.json", {f"{part.runs}_{epochs.MLE}": 2.0, f"{part.runs}_tok": 3.0})
     cases = epochs.compared(epochs.read_seconds(tmp_path))
     assert (cases[0]["part"], cases[0]["ratio_to_mle"]) == (part.name, 1.0)
+
+
+def test_two_steps_of_every_kind_of_stage(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(walk, "WORDS", {"image": 20, "de_en": 20})
+    monkeypatch.setattr(scale, "SHAPES", {"pooled": (6,), "grid": (2, 2, 6)})
+    cases = walk.cases(walk.paper_configs(Path(__file__).parents[2]))
+    assert {stage for stage, *_ in cases} == {"features", "retriever", "train", "decode"}
+    small = {"lstm": {"hidden": 8, "image_input": "initial_state"}}
+    small["translator_de_en"] = {"embedding": 8, "hidden": 8, "readout": 8}
+    small["dual_encoder"] = {"embedding": 8, "hidden": 8}
+    for at, (stage, what, config) in enumerate(cases):
+        if what in small:
+            folder = tmp_path / str(at)
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            result = walk.run_case(stage, what, config | {"model": small[what]})
+            assert (result["stage"], result["of"]) == (stage, what)
+            assert result["seconds"] > 0
+            assert result["peak_mb"] > 10

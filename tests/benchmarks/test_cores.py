@@ -1,6 +1,9 @@
-"""The simulated speed-up of a graph."""
+"""The simulated speed-up of a graph, and the measured one beside it."""
 
+import bound
 import cores
+
+from seqcap.files.json_file import write_json
 
 # Two chains that meet at the end.
 GRAPH = {"a": set(), "b": set(), "c": {"b"}, "end": {"a", "c"}}
@@ -16,3 +19,14 @@ def test_stages_run_side_by_side_the_longest_path_first():
 def test_the_table_ends_with_the_longest_path():
     assert cores.table(GRAPH, SECONDS)[2:4] == ["| 1 | 5.0 | 1.00 |", "| 2 | 4.0 | 1.25 |"]
     assert cores.table(GRAPH, SECONDS)[-1] == "| the longest path alone | 4.0 | 1.25 |"
+
+
+def test_a_bound_run_stands_beside_what_its_stages_foretell(tmp_path):
+    for stage, seconds in SECONDS.items():
+        write_json(tmp_path / bound.STAGES / f"{stage}.json", {"seconds": seconds})
+    found = bound.measured(tmp_path, GRAPH | {"idle": set()})
+    assert found == SECONDS | {"idle": 0}
+    assert bound.table({1: 320.0, 2: 256.0}, GRAPH, found)[2:] == [
+        "| 1 | 320 | 1.00 | 1.00 |",
+        "| 2 | 256 | 1.25 | 1.25 |",
+    ]

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from pipeline_files import ROOT
-from small_checkout import finish, small_checkout, start, wait_until
+from small_checkout import finish, run, small_checkout, start, wait_until
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
@@ -70,7 +70,7 @@ def processes():
 
 def test_another_worker_goes_on_where_one_was_killed(tmp_path, processes):
     alone, shared = checkout(tmp_path / "alone"), checkout(tmp_path / "shared")
-    assert finish(start(alone, "seqcap", "repro"))[0] == 0
+    assert run(alone, "seqcap", "repro")[0] == 0
     found = tmp_path / "scheduler.json"
     common = ["--scheduler-file", str(found)]
     processes.append(dask(tmp_path, "scheduler", *common, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"))
@@ -80,12 +80,12 @@ def test_another_worker_goes_on_where_one_was_killed(tmp_path, processes):
     first = dask(tmp_path, *worker)
     processes.append(first)
     (shared / "wait").touch()
-    run = start(shared, "seqcap", "repro", "--cluster", address)
+    process = start(shared, "seqcap", "repro", "--cluster", address)
     wait_until(lambda: (shared / "begun").is_file() and (shared / "begun").read_text().endswith("3\n"))
     processes.append(dask(tmp_path, *worker))
     stop(first)
     (shared / "wait").unlink()
-    status, output = finish(run)
+    status, output = finish(process)
     assert status == 0, output
     # The third step again, not those before it.
     assert (shared / "begun").read_text().split() == ["1", "2", "3", "3", "4"]

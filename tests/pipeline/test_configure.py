@@ -5,7 +5,7 @@ import json
 from fnmatch import fnmatch
 
 import pytest
-from parameter_files import ParameterFiles, changed
+from parameter_files import ParameterFiles, changed, committed
 
 from seqcap import objectives
 from seqcap.config import config_path
@@ -39,8 +39,8 @@ def only_run(configs, group):
 # --- The committed parameters
 
 
-def test_committed_parameters_resolve(files):
-    configs = files.resolved()
+def test_committed_parameters_resolve():
+    configs = committed()
     run, other, nearer = configs["train/sle_sll_sle"]["runs"]
     assert [of["settings"]["alpha"] for of in (run, other, nearer)] == [0.75, 0.75, 0.95]
     distances = [of["settings"]["distance"] for of in (run, other, nearer)]
@@ -78,8 +78,8 @@ def test_papers_train_as_many_of_the_captioners_seeds_as_they_say(files):
     assert only_run({"train/x": configs["decode/spider_pg_cider"]}, "x")["teams"] == [[1]]
 
 
-def test_an_ensembles_members_are_seeds_of_one_run(files):
-    configs = files.resolved()
+def test_an_ensembles_members_are_seeds_of_one_run():
+    configs = committed()
     single, ensemble = configs["decode/smoothing_server"]["runs"]
     assert single["teams"] == [[seed] for seed in range(1, 7)]
     assert ensemble["teams"] == [[1, 2], [3, 4], [5, 6]]
@@ -102,8 +102,8 @@ def test_data_without_a_split_of_many_captions_take_the_usual_one(files, tmp_pat
     assert configs["data/image"]["scenes"] is None
 
 
-def test_a_page_for_raters_is_made_of_what_the_report_is_made_of(files):
-    configs = files.resolved()
+def test_a_page_for_raters_is_made_of_what_the_report_is_made_of():
+    configs = committed()
     shared = {key: value for key, value in configs["section/psst"].items() if key != "comparisons"}
     assert configs["rating/psst"] == shared | {"judge": "starts/retriever/judge"}
     assert [name for name in configs if name.startswith("rating/")] == ["rating/psst"]
@@ -159,7 +159,7 @@ def test_a_judge_may_be_a_users_clip(files, tmp_path):
     ],
 )
 def test_a_change_changes_what_uses_it(files, key, value, names):
-    before = files.resolved()
+    before = committed()
     files[key] = value
     names = {name for name in before if any(fnmatch(name, pattern) for pattern in names)}
     # The first page tells labels, epochs and seeds of all.
@@ -167,7 +167,7 @@ def test_a_change_changes_what_uses_it(files, key, value, names):
 
 
 def test_a_corpus_changes_its_own_stages_only(files, tmp_path):
-    before = files.resolved()
+    before = committed()
     assert before["data/de_en"]["root"] == "artifacts/de_en/data"
     assert before["data/en_fr"]["parallel"]["train"] == 2000
     (tmp_path / "corpus").mkdir()
@@ -185,7 +185,7 @@ def test_a_corpus_changes_its_own_stages_only(files, tmp_path):
 
 
 def test_a_paper_that_is_left_out_is_not_run(files):
-    before = files.resolved()
+    before = committed()
     files.content(SPIDER).clear()
     after = files.resolved()
     gone = {name for name in before if "spider" in name}

@@ -11,12 +11,13 @@ import pytest
 from dvc.repo import Repo
 from parameter_files import ROOT, ParameterFiles
 from pipeline_files import commit, git
-from small_checkout import run, write
+from small_checkout import write
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
 from seqcap.pipeline.configure import resolve, write_configs, write_graph
 from seqcap.pipeline.dry import ELSE, dry_run
+from seqcap.pipeline.forecast import MEASURED
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.repro import sections
 
@@ -115,10 +116,11 @@ def said(lines):
     return found
 
 
-def test_an_untouched_clone_is_of_today(clone):
+def test_an_untouched_clone_is_of_today(clone, command):
     before = all_files(clone)
-    lines, current = dry_run()
-    assert current
+    done = command("repro", "--dry")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
     found = said(lines)
     assert set(found) == {*PARTS, ""}
     (of_shared,), (of_sle,), (of_psst,) = found["shared"], found["sle"], found["psst"]
@@ -128,7 +130,6 @@ def test_an_untouched_clone_is_of_today(clone):
     absent, last = found[""]
     assert re.fullmatch(r"absent here: 1 would be taken from DVC's cache, \d+ would run", absent)
     assert last == "all results are of today's code and parameters"
-    assert run(clone, "seqcap", "repro", "--dry") == (0, "".join(f"{line}\n" for line in lines))
     assert all_files(clone) == before
     # Only what one paper needs.
     assert set(said(dry_run(sections(["sle"]))[0])) == {"shared", "sle", ""}
@@ -136,7 +137,7 @@ def test_an_untouched_clone_is_of_today(clone):
         dry_run(sections(["none"]))
 
 
-def test_an_edit_makes_results_stale(clone):
+def test_an_edit_makes_results_stale(clone, command):
     edit("params.yaml", r"\nalpha: \S+", "\nalpha: 0.5")
     # Code is part of a configuration; this one is of other code.
     file, config = "papers/spider/dvc.lock", "configs/variance/spider_variance.json"
@@ -148,9 +149,10 @@ def test_an_edit_makes_results_stale(clone):
     del lock["stages"]["probe-clip"]
     write_json("dvc.lock", lock)
     before = all_files(clone)
-    lines, current = dry_run()
+    done = command("repro", "--dry")
     assert all_files(clone) == before
-    assert not current
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
     assert len(lines) <= 20
     found = said(lines)
     stale, edits = found["sle"]
@@ -161,9 +163,9 @@ def test_an_edit_makes_results_stale(clone):
     assert re.search(rf"(decode-wtfrl_tf|retrieve-wtfrl_image|figures-wtfrl).*\({trained}", found["wtfrl"][1])
     assert found["smoothing"][0].endswith("stages is stale")
     assert "all results are of today's code and parameters" not in lines
-    status, output = run(clone, "seqcap", "repro", "--dry", "--papers", "smoothing")
-    assert (status, said(output.splitlines())["smoothing"]) == (0, found["smoothing"])
-    assert run(clone, "seqcap", "repro", "--dry", "--papers", "sle")[0] == 1
+    # Only what is asked for counts.
+    done = command("repro", "--dry", "--papers", "smoothing")
+    assert (done.returncode, said(done.stdout.splitlines())["smoothing"]) == (0, found["smoothing"])
 
 
 def test_code_of_another_commit_is_named(clone):
@@ -184,7 +186,6 @@ def test_other_bytes_of_a_shared_stage_are_not_an_edit(clone):
     words = r"of other bytes than those that \d+ stages have read, as on another processor: features-image"
     (told,) = [line for line in lines if line.startswith("of other bytes")]
     assert re.fullmatch(words, told)
-    assert run(clone, "seqcap", "repro", "--dry")[0] == 0
 
 
 def test_a_stale_graph_is_one_line(clone):
@@ -196,3 +197,18 @@ def test_a_stale_graph_is_one_line(clone):
         InputError, match=r"papers/sle/dvc\.yaml: does not fit the parameters; renew it with `seqcap graph`"
     ):
         dry_run()
+
+
+def test_at_the_papers_scale_each_paper_says_what_it_takes(clone):
+    case = {"stage": "train", "of": "lstm", "objective": "self_critical", "seconds": 36.0, "peak_mb": 2500}
+    decoded = {"stage": "decode", "of": "lstm", "seconds": 0.0, "peak_mb": 0, "weights_mb": 50}
+    write_json(MEASURED, {"cases": [case, decoded]})
+    edit("params.yaml", r"\nscale: \S+", "\nscale: paper")
+    lines, current = dry_run()
+    assert not current
+    assert len(lines) <= 20
+    told = re.fullmatch(
+        r"about ([\d,]+) hours of one core, 2\.5 GB of memory a stage, (\d+) GB of disk", said(lines)["sle"][1]
+    )
+    assert float(told[1].replace(",", "")) > 100
+    assert lines[-1] == f"foretold from a few steps of each kind of stage, which {MEASURED} has"

@@ -2,15 +2,17 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 from pathlib import Path
 
+import psutil
 import pytest
 from dvc.lock import LockError
 from dvc.repo import Repo
-from small_checkout import STAGES, finish, run, small_checkout, start, wait_until
+from small_checkout import STAGES, finish, preloaded, run, small_checkout, start, wait_until
 
 from seqcap.errors import InputError
 from seqcap.pipeline import records, repro
@@ -52,11 +54,11 @@ def begun(checkout):
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
-def began(checkout, *command):
+def began(checkout, *command, **options):
     """A run that is in its work, and stays there."""
     before = begun(checkout)
     (checkout / "wait").touch()
-    process = start(checkout, *command)
+    process = start(checkout, *command, **options)
     wait_until(lambda: begun(checkout) > before)
     return process
 
@@ -166,9 +168,10 @@ def test_a_broken_graph_is_one_line(checkout):
 
 
 def test_a_second_run_waits_for_the_first(checkout):
-    first = began(checkout, "seqcap", "repro")
-    second = start(checkout, "seqcap", "repro")
-    assert second.stdout.readline() == f"waiting: process {first.pid} runs the pipeline here\n"
+    first = began(checkout, "seqcap", "repro", programs=preloaded())
+    second = start(checkout, "seqcap", "repro", programs=preloaded())
+    waiting = re.fullmatch(r"waiting: process (\d+) runs the pipeline here\n", second.stdout.readline())
+    assert psutil.Process(int(waiting[1])).cwd() == str(checkout)
     assert second.poll() is None
     go_on(checkout)
     for process in (first, second):

@@ -16,6 +16,8 @@ from seqcap.rating.page import write_page
 
 QUESTIONS = 14
 DESKTOP, SMALL_PHONE = (1280, 800), (360, 640)
+# Seconds between two questions to the browser, each of which takes it some milliseconds.
+POLL = 0.05
 
 
 class Rater:
@@ -48,7 +50,7 @@ class Rater:
     def arrives(self):
         """Waits until a page that was not left is there. On a busy machine the old one may still answer."""
         there = "return !window.left && document.readyState === 'complete' && SCREENS.some((id) => !element(id).hidden)"
-        wait = WebDriverWait(self.browser, 10, 0.01, ignored_exceptions=[WebDriverException])
+        wait = WebDriverWait(self.browser, 10, POLL, ignored_exceptions=[WebDriverException])
         wait.until(lambda browser: browser.execute_script(there))
 
     def part(self, name):
@@ -82,7 +84,7 @@ class Rater:
 
     def settle(self):
         """Waits until the page has gone on after a choice."""
-        WebDriverWait(self.browser, 5, 0.01).until(lambda browser: not browser.execute_script("return pausing"))
+        WebDriverWait(self.browser, 5, POLL).until(lambda browser: not browser.execute_script("return pausing"))
 
     def answer(self, key):
         self.press(key)
@@ -92,7 +94,7 @@ class Rater:
         """Gives a name on the first screen, where the focus is."""
         self.press(name, Keys.ENTER)
         # What the browser has kept of this rater is read first.
-        WebDriverWait(self.browser, 5, 0.01).until(lambda _: self.screen != "welcome")
+        WebDriverWait(self.browser, 5, POLL).until(lambda _: self.screen != "welcome")
 
     def starts(self, name="Ann"):
         self.enters(name)
@@ -113,7 +115,7 @@ class Rater:
         """The rows and the path of the file that the button saves."""
         before = set(self.folder.glob("*.csv"))
         self.part(button).click()
-        (path,) = WebDriverWait(self.browser, 10, 0.02).until(lambda _: set(self.folder.glob("*.csv")) - before)
+        (path,) = WebDriverWait(self.browser, 10, POLL).until(lambda _: set(self.folder.glob("*.csv")) - before)
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file)), path
 

@@ -51,7 +51,9 @@ def test_few_items_or_seeds_bear_no_verdict(sle, monkeypatch):
     write_report_config("sle")
     head, *lines = compare("sll_sle", "sll").splitlines()
     assert head == "SLL-SLE against SLL: no verdict: 12 items, two seeds; it takes 100 items and three seeds"
-    assert all(re.search(r"[+-]\S+ \[[+-]\S+, [+-]\S+\]$", line) for line in lines[1:])
+    # Invented ROUGE-L is the same for every image, which has no interval.
+    told = [line for line in lines[1:] if "ROUGE-L" not in line]
+    assert all(re.search(r"[+-]\S+ \[[+-]\S+, [+-]\S+\]$", line) for line in told)
     monkeypatch.setattr(comparison, "LEAST_ITEMS", 12)
     assert "no verdict" in compare("sll_sle", "sll")
 

@@ -27,6 +27,7 @@ from seqcap.report.verdicts import (
     in_words,
     judge,
     measure,
+    pilot_of,
 )
 
 
@@ -85,6 +86,36 @@ def test_what_needs_more_seeds_is_said_before_the_run():
     assert judged.judgement == "cannot be decided at this scale (needs 12 seeds)"
     assert alone(registered=registered, seeds=2).verdict == FEW_SEEDS
     assert alone(registered=registered.model_copy(update={"needs": None})).verdict == HOLDS
+
+
+def test_what_is_registered_is_not_of_its_own_pilot():
+    """The results that it was computed from are judged as they were, the next ones by what was said before them."""
+    pilot = evidence(difference=1, scatter=1)
+    registered = Registered(day="2026-12-01", seeds=5, finds=2.0, needs=12, pilot=pilot_of(pilot))
+    (judged,) = judge([pilot.model_copy(update={"registered": registered})])
+    assert judged.verdict == UNSURE
+    assert alone(difference=1.1, scatter=1, registered=registered).verdict == UNDECIDABLE
+    without = registered.model_copy(update={"needs": 0})
+    words = "cannot be decided at this scale (needs more test items, whatever the seeds)"
+    assert alone(registered=without).judgement == words
+
+
+def test_a_run_is_not_compared_with_itself():
+    """Two runs that keep the weights of their common start differ by 0, with no spread: that is no finding."""
+    seeds = {1: 100.0, 2: 102.0, 3: 98.0}
+    rng = np.random.default_rng(0)
+    of_left = np.cov(rng.normal(size=(3, 50)))
+    whole = np.block([[of_left, of_left], [of_left, of_left]])
+    rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(whole.tolist()))
+    changes = {"sides": (side("A", seeds), side("B", seeds)), "covariance": rows, "printed": (110, 100)}
+    judged = alone(**changes)
+    assert (judged.verdict, judged.first.low, judged.first.q) == (UNTESTABLE, None, None)
+    assert judged.first.reason.startswith("the same weights")
+    assert judged.first.span == "+0.00"
+    # Equal values of other captions have a spread.
+    whole = np.kron(np.eye(2), of_left)
+    rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(whole.tolist()))
+    assert alone(**changes | {"covariance": rows}).verdict != UNTESTABLE
 
 
 def test_the_difference_that_could_have_been_found():

@@ -6,7 +6,7 @@ import pytest
 import torch
 import transformers
 from PIL import Image
-from small_captioner import FAMILIES, SIDE, write_huggingface
+from small_captioner import SIDE, write_huggingface
 from small_task import CHANNELS, SETTINGS, write_captioner
 
 from seqcap import models
@@ -49,7 +49,10 @@ def write(folder, family, lora=None):
     return weights
 
 
-@pytest.mark.parametrize(("family", "lora"), [*((family, None) for family in FAMILIES), ("blip", 2), ("vit_gpt2", 2)])
+CAPTIONERS = [("blip", None), ("git", None), ("vit_bert", None), ("blip", 2), ("vit_gpt2", 2)]
+
+
+@pytest.mark.parametrize(("family", "lora"), CAPTIONERS)
 def test_generate_says_elsewhere_what_the_captioner_says_here(tmp_path, command, family, lora):
     weights = write(tmp_path, family, lora)
     out = tmp_path / "elsewhere"

@@ -186,7 +186,11 @@ def test_wrong_references_are_named(tmp_path, references, named):
         (ONE, LONG, "image 1: the caption has 5,001 words; score captions of at most 5,000"),
         (ONE, '{"1": [7]}', "image '1': 'caption' is 7, not a text"),
         (ONE, "{}", "is neither a list"),
-        (ONE, ONE.replace("1", "2"), "image 2 and 0 others .* in .*refs.json; name images as there, such as 1, or"),
+        (
+            ONE,
+            ONE.replace("1", "2"),
+            "1 of 1 images have no references in .*, the first is 2; name images as there, such as 1, or",
+        ),
         (
             '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": "a"}]',
             '[{"image_id": 1, "caption": "a"}, {"image_id": 1, "caption": "b"}, {"image_id": 2, "caption": "c"}]',

@@ -1,7 +1,9 @@
 """The training loop: it learns, it is exact to repeat and to resume, and it keeps a second process out."""
 
 import os
+import shutil
 import socket
+from contextlib import chdir
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from small_task import (
     translation_config,
     values,
     write_embeddings,
+    write_task,
     write_translation_task,
 )
 
@@ -51,11 +54,23 @@ def write_group(name, *runs):
     write_config(config_path("train", name), TrainConfig(runs=runs, code={}))
 
 
+@pytest.fixture(scope="module")
+def with_pretrained(tmp_path_factory):
+    """The small image task with a captioner that was pretrained on it."""
+    folder = tmp_path_factory.mktemp("pretrained")
+    write_task(folder)
+    with chdir(folder):
+        curves = curves_of(run_config(training={"epochs": 8}), PRETRAINED)
+        write_rows(PRETRAINED / "curves.parquet", curves, CURVES)
+    return folder
+
+
 @pytest.fixture
-def pretrained(small_images):
-    curves = curves_of(run_config(training={"epochs": 8}), PRETRAINED)
-    write_rows(PRETRAINED / "curves.parquet", curves, CURVES)
-    return small_images
+def pretrained(with_pretrained, tmp_path, monkeypatch):
+    """A copy of it, in the working directory."""
+    shutil.copytree(with_pretrained, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def going_on(objective, **changes):

@@ -1,4 +1,5 @@
 """`seqcap repro --dry`: whether results are those of today's code and parameters, and which stages an edit made stale.
+At the papers' scale it also says what each paper would take.
 It runs and writes nothing: what `configure` would write is compared with what DVC's records say of the last run.
 
 What is merely absent here is not stale. Nor is what was made of other bytes of a shared stage, as another kind of
@@ -23,7 +24,8 @@ from seqcap.pipeline import graph as dvc
 from seqcap.pipeline.clone import git
 from seqcap.pipeline.code import code_hash
 from seqcap.pipeline.configure import resolve, write_configs
-from seqcap.pipeline.params import PAPERS, PARAMS, SCALES, read_params
+from seqcap.pipeline.forecast import MEASURED, Cost, forecast
+from seqcap.pipeline.params import PAPERS, PARAMS, SCALES, read_params, read_yaml
 from seqcap.pipeline.repro import address, open_dvc, split_address, stage_graph
 from seqcap.report import REPORTS
 
@@ -86,15 +88,28 @@ def dry_run(targets: Collection[str] = ()) -> tuple[list[str], bool]:
     last = [*_absent(fresh), *_other_bytes(fresh)]
     if not stale:
         last.append("all results are of today's code and parameters")
-    return [*_lines_of_parts(parts, LINES - len(last)), *last], not stale
+    costs = _foretold()
+    if costs:
+        last.append(_cut(f"foretold from a few steps of each kind of stage, which {MEASURED} has"))
+    return [*_lines_of_parts(parts, costs, LINES - len(last)), *last], not stale
 
 
-def _lines_of_parts(parts: Mapping[str, Part], most: int) -> list[str]:
-    """A line for each part, and one more on what was edited, as far as there is room."""
+def _foretold() -> Mapping[str, Cost]:
+    """What each part takes in all, at another scale than the laptop's."""
+    if read_yaml(PARAMS)["scale"] == "laptop":
+        return {}
+    return forecast(resolve(read_params()), SHARED)
+
+
+def _lines_of_parts(parts: Mapping[str, Part], costs: Mapping[str, Cost], most: int) -> list[str]:
+    """A line for each part, one on what it takes if that is foretold, and one more on what was edited, as far as there
+    is room."""
     lines: list[str] = []
-    room = most - len(parts)
+    room = most - len(parts) - len(parts.keys() & costs.keys())
     for name, part in parts.items():
         lines.append(_cut(f"{name}: {_results(name)}{_count(part)}"))
+        if name in costs:
+            lines.append(f"  {costs[name]}")
         if part.edited and room > 0:
             lines.append(_cut(f"  {_edits(part.edited)}"))
             room -= 1

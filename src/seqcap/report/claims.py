@@ -270,7 +270,10 @@ def _words(of: JudgedClaim) -> list[str]:
         found.append(claim.why)
     if claim.registered:
         stated = claim.registered
-        found.append(f"Registered on {stated.day}: {stated.seeds} seeds, which find {stated.finds:g}.")
+        # Of the results that it was computed from, it is of the next run.
+        when = "" if of.judged.first.evidence.registered else " for the next run"
+        what = f"{stated.lacks}; {stated.seeds} seeds find" if stated.lacks else f"{stated.seeds} seeds, which find"
+        found.append(f"Registered on {stated.day}{when}: {what} {stated.finds:g}.")
     if claim.changed:
         found.append(f"Since {claim.changed.day}; before, {claim.changed.before} was the primary one.")
     if of.judged.not_converged:

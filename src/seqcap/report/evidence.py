@@ -26,12 +26,25 @@ Row = Annotated[tuple[float, ...], BeforeValidator(_numbers), PlainSerializer(_t
 
 
 class Registered(Frozen):
-    """What was laid down of a claim before its paper was run."""
+    """What was laid down of a claim before its paper was run; `seqcap register` computes it from a pilot's results."""
 
     day: str
     seeds: int  # of each side
-    finds: float  # the difference that so many seeds find four times in five, in the printed scale
-    needs: int | None = None  # the seeds that the paper's difference needs, where they are more than can be run
+    # The difference of the first primary comparison that so many seeds find four times in five, in the printed scale.
+    finds: float
+    # The seeds that the paper's differences need, where they are more than can be run; 0: the test items are too few,
+    # whatever the seeds.
+    needs: int | None = None
+    # What the sides of the first primary comparison were in the pilot. Results with these values are the pilot itself,
+    # which is judged as if nothing were registered.
+    pilot: tuple[float, ...] = ()
+
+    @property
+    def lacks(self) -> str:
+        """What the claim needs; "" if it can be decided."""
+        if self.needs is None:
+            return ""
+        return f"needs {self.needs} seeds" if self.needs else "needs more test items, whatever the seeds"
 
 
 class Changed(Frozen):

@@ -29,7 +29,7 @@ def draw(results: Results, of: LearningCurves, runs: Sequence[ReportedRun] = ())
     columns = [_Column(results, column, runs) for column in of.columns]
     # What is in every row, as the baseline, makes no panel by itself.
     common = set[str]().union(*of.rows.values()).intersection(*of.rows.values()) if len(of.rows) > 1 else set[str]()
-    groups = {title: [run for run in runs if run.label in labels] for title, labels in of.rows.items()}
+    groups = {title: _in_order(runs, labels) for title, labels in of.rows.items()}
     own = {title: [run for run in group if run.label not in common] for title, group in groups.items()}
     groups = {title: group for title, group in groups.items() if any(column.has(own[title]) for column in columns)}
     columns = [column for column in columns if any(column.has(own[title]) for title in groups)]
@@ -65,6 +65,10 @@ def _declared(runs: Sequence[ReportedRun], of: LearningCurves) -> list[ReportedR
         if label := labels.get(run.label.casefold()):
             found.setdefault((label, run.task, run.captioner), run.model_copy(update={"label": label}))
     return list(found.values())
+
+
+def _in_order(runs: Sequence[ReportedRun], labels: Sequence[str]) -> list[ReportedRun]:
+    return sorted((run for run in runs if run.label in labels), key=lambda run: labels.index(run.label))
 
 
 class _Column:

@@ -308,12 +308,15 @@ def spread(
 def seeds_needed(of: Spread, seeds: int, wanted: float, least: int = 3, most: int = 20) -> int | None:
     """How many seeds find a difference `wanted` four times in five, by the spread that so many seeds have; None if more
     than `most`."""
-    for number in range(least, most + 1):
-        less = seeds / number
-        then = Spread(of.seeds * less, np.full_like(of.freedom, number - 1), of.items, of.shared * less)
-        if float(then.detectable) <= abs(wanted):
-            return number
-    return None
+    numbers = range(least, most + 1)
+    return next((number for number in numbers if detectable_with(of, seeds, number) <= abs(wanted)), None)
+
+
+def detectable_with(of: Spread, seeds: int, number: int) -> float:
+    """What a number of seeds find four times in five, by the spread that `seeds` seeds have."""
+    less = seeds / number
+    then = Spread(of.seeds * less, np.full_like(of.freedom, number - 1), of.items, of.shared * less)
+    return float(then.detectable)
 
 
 def q_values(p_values: Iterable[float]) -> list[float]:

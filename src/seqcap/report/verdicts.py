@@ -87,17 +87,22 @@ class Outcome:
         found = [evidence.untestable, *evidence.remarks]
         if self.excused:
             found.append(f"{lagging(evidence).label}, which lags, was still rising")
-        if evidence.registered and evidence.registered.needs and self.verdict == UNDECIDABLE:
-            found.append(f"needs {evidence.registered.needs} seeds")
+        if evidence.registered and self.verdict == UNDECIDABLE:
+            found.append(evidence.registered.lacks)
         return "; ".join(filter(None, found))
+
+    @property
+    def wanted(self) -> float | None:
+        """How far the paper's difference is from the one that p is of; None without one."""
+        return None if self.expected is None else self.expected - _null(self.evidence)
 
     @property
     def seeds_needed(self) -> int | None:
         """How many seeds would find the paper's difference four times in five; None without one, or if too many."""
         numbers = [len(side.by_seed) for side in self.evidence.sides if side.by_seed]
-        if self.expected is None or not self.evidence.covariance or min(numbers, default=0) < 2:
+        if self.wanted is None or not self.evidence.covariance or min(numbers, default=0) < 2:
             return None
-        return statistics.seeds_needed(spread_of(self.evidence), min(numbers), self.expected)
+        return statistics.seeds_needed(spread_of(self.evidence), min(numbers), self.wanted)
 
     @property
     def judgement(self) -> str:
@@ -106,7 +111,7 @@ class Outcome:
         if self.verdict == UNSURE:
             beside = self._why_unsure
         if self.verdict == UNDECIDABLE and self.evidence.registered:
-            beside = f"needs {self.evidence.registered.needs} seeds"
+            beside = self.evidence.registered.lacks
         return f"{self.verdict} ({beside})" if beside else self.verdict
 
     @property
@@ -226,7 +231,7 @@ def judge(evidences: Sequence[Evidence]) -> list[Judgement]:
     judged = []
     for _, of_paper in groupby(evidences, key=lambda evidence: evidence.paper):
         claims = [
-            [measure(evidence) for evidence in of_claim]
+            [measure(evidence) for evidence in _unless_pilot(tuple(of_claim))]
             for _, of_claim in groupby(of_paper, key=lambda evidence: evidence.claim)
         ]
         p = [claim_p(outcomes) for outcomes in claims]
@@ -234,6 +239,19 @@ def judge(evidences: Sequence[Evidence]) -> list[Judgement]:
             others = [of for number, of in enumerate(p) if number != place and of is not None]
             judged.append(_judged([_decided(outcome, outcomes, others) for outcome in outcomes]))
     return judged
+
+
+def _unless_pilot(of_claim: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """A claim's comparisons, without what is registered where they are those that it was computed from."""
+    registered = of_claim[0].registered
+    if registered is None or registered.pilot != pilot_of(of_claim[0]):
+        return of_claim
+    return tuple(evidence.model_copy(update={"registered": None}) for evidence in of_claim)
+
+
+def pilot_of(first: Evidence) -> tuple[float, ...]:
+    """What tells the results of a claim's first comparison from those of other runs."""
+    return tuple(side.value for side in first.sides)
 
 
 def measure(evidence: Evidence) -> Outcome:

@@ -96,7 +96,7 @@ def figure3f(results: Results) -> Figure | str:
     lines = {name: rhos for name, rhos in by_rho(results).items() if rhos}
     if point is None or not lines:
         return "This run has no curves of several rho."
-    figure = Figure(figsize=(6.2, 4.4), layout="constrained")
+    figure = Figure(figsize=(7.0, 4.4), layout="constrained")
     axis = figure.subplots()
 
     def recall(line: Curve) -> Estimate:

@@ -34,7 +34,8 @@ def figure3(results: Results) -> Figure | str:
     there = {name: ours for name, ours in found.items() if ours.value is not None}
     if not there:
         return "Whether captions are true was not measured in this run."
-    names = [people_label(results) if name == HUMAN else _JUDGED[name] for name in there]
+    people = people_label(results)
+    names = [people if name == HUMAN else _JUDGED[name] for name in there]
     _bars(right, names, list(there.values()), scale=100, below=_short(results))
     split = results.split(results.config.pictures)
     right.set_title(f"a checker, not human judgement: {dataset} {split}", loc="left")
@@ -69,7 +70,10 @@ def _bars(axis: Axes, labels: Sequence[str], found: Sequence[Estimate], scale: f
         if ours.seeds == 1:
             bar.set(facecolor="white", edgecolor=colours[label])
     axis.bar_label(bars, fmt="%.1f", padding=3)
-    axis.set_xticks(range(len(labels)), [f"{label}\n{below.get(label, '')}".rstrip() for label in labels])
+    # A name of several words would run into the next one.
+    names = [label.replace(" ", "\n") for label in labels]
+    words = [f"{name}\n{below.get(label, '')}".rstrip() for name, label in zip(names, labels, strict=True)]
+    axis.set_xticks(range(len(labels)), words)
 
 
 def variance(results: Results) -> Figure | str:

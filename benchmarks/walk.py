@@ -1,0 +1,267 @@
+"""Two steps of every kind of stage at the papers' sizes (`scale: paper`), with CPU seconds and peak memory.
+
+    python benchmarks/walk.py
+
+Models, lengths of captions and batches are those of scales/paper.yaml; batches that would take minutes are smaller.
+Vocabularies have the papers' sizes: 9,487 words for COCO, 30,000 for WMT'14. Features, words and weights are random: a
+bias ends a sample after ten tokens on average. Captioners train by cross-entropy and, those of images, by self-critical
+training with five samples of each image; they decode greedily, by beam search and by sampling. Extraction is that of
+ResNet-152. Each case runs in a process of its own, in one thread; features of a few images are in memory.
+
+Writes results/walk.json, from which `seqcap repro --dry` foretells what a run at that scale takes. Ten minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from PIL import Image
+from rewards import status
+from scale import write_features
+from torch import nn
+from training import cpu
+
+from seqcap import models
+from seqcap.config.decoding import DecodingRun
+from seqcap.config.retrieval import RetrieverConfig
+from seqcap.config.training import TrainConfig, TrainingRun
+from seqcap.data.images import ImageSource
+from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
+from seqcap.evaluation.decode import decode_split
+from seqcap.features.encoders import with_weights
+from seqcap.features.extraction import Job as Extraction
+from seqcap.features.extraction import extract
+from seqcap.files.json_file import write_json
+from seqcap.files.parquet import write_table
+from seqcap.files.schemas import IMAGES, PAIRS, REFERENCES, SOURCE_VOCABULARY, VOCABULARY
+from seqcap.pipeline.configure import resolve
+from seqcap.pipeline.graph import Configs
+from seqcap.pipeline.params import read_params
+from seqcap.system import machine
+from seqcap.training import captioners, loop, retrievers
+
+RESULTS = Path(__file__).parent / "results/walk.json"
+STEPS, SAMPLES, LENGTH = 2, 5, 10
+# Of a task: items of the training split and of the others, together.
+TRAIN, ITEMS = 128, 160
+WORDS = {"image": 9_487, "de_en": 9_487, "en_fr": 30_000}
+SENTENCE = 25  # words of a source sentence
+# Images of a batch where the papers' batches take minutes on one core.
+LESS = {"attention": 10, "transformer": 10, "translator_en_fr": 8}
+PHOTOGRAPHS = 16
+LIKELIHOOD, SAMPLED = "cross_entropy", "self_critical"
+
+
+def paper_configs(root: Path) -> Configs:
+    """The stages of a checkout with `scale: paper`."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("papers", "scales"):
+            shutil.copytree(root / name, Path(folder) / name)
+        text = (root / "params.yaml").read_text(encoding="utf-8")
+        Path(folder, "params.yaml").write_text(text.replace("\nscale: laptop\n", "\nscale: paper\n"), encoding="utf-8")
+        return resolve(read_params(Path(folder)))
+
+
+def cases(configs: Configs) -> list[tuple[str, str, dict[str, Any]]]:
+    """What is measured: kind of stage, what of it, and the configuration."""
+    found: list[tuple[str, str, dict[str, Any]]] = [("features", "resnet152", {})]
+    listener = configs["retriever"]["listener"]
+    found.append(("retriever", "dual_encoder", listener.model_dump(mode="json")))
+    runs: dict[str, TrainingRun] = {}
+    for stage in ("pretrain", "train"):
+        for config in configs[stage].values():
+            assert isinstance(config, TrainConfig)
+            for run in config.runs:
+                # Clips have features like those of images, and another domain has others of the same form.
+                if run.kind == "sentences" or run.task == "image":
+                    runs.setdefault(run.captioner, run)
+    for captioner, run in runs.items():
+        size = LESS.get(captioner, run.training.batch_size)
+        objectives = {LIKELIHOOD: {}} if run.kind == "sentences" else {LIKELIHOOD: {}, SAMPLED: {"samples": SAMPLES}}
+        plain = {"start": None, "reads": {}, "reward": {} if run.kind == "sentences" else {"cider": 1.0}}
+        for objective, settings in objectives.items():
+            training = run.training.model_copy(update={"batch_size": size, "epochs": STEPS + 1})
+            changes = plain | {"objective": objective, "settings": settings, "training": training, "seeds": (1,)}
+            found.append(("train", captioner, run.model_copy(update=changes).model_dump(mode="json")))
+        found.append(("decode", captioner, found[-1][2]))
+    return found
+
+
+def write_images(features: str) -> None:
+    """artifacts/image: random captions of random words, random features of a kind, "pooled" or "grid"."""
+    rng, folder = np.random.default_rng(0), Path("artifacts/image/data")
+    words = write_vocabulary(folder / VOCABULARY, WORDS["image"])
+    items, splits = np.arange(ITEMS), splits_of_items()
+    names = pa.array([f"{item}.jpg" for item in items])
+    columns = [pa.array(items), pa.array(splits), names, pa.nulls(ITEMS, pa.int64())]
+    write_table(folder / "images.parquet", pa.table(columns, schema=IMAGES), IMAGES)
+    captions = [sentence(rng, words, LENGTH) for _ in range(5 * ITEMS)]
+    rows = {
+        "item": np.repeat(items, 5),
+        "split": np.repeat(splits, 5),
+        "caption_id": np.arange(5 * ITEMS),
+        "text": [" ".join(caption) for caption in captions],
+        "tokens": captions,
+    }
+    write_table(folder / "references.parquet", pa.table(rows).cast(REFERENCES), REFERENCES)
+    write_features(Path(), features, ITEMS)
+
+
+def write_pairs(task: str) -> None:
+    """The data of a task of translation: random pairs of random words."""
+    rng, folder = np.random.default_rng(0), Path("artifacts") / task / "data"
+    words = write_vocabulary(folder / VOCABULARY, WORDS[task])
+    write_vocabulary(folder / SOURCE_VOCABULARY, WORDS[task])
+    pairs = {name: [sentence(rng, words, SENTENCE) for _ in range(ITEMS)] for name in ("source", "target")}
+    rows = {"item": np.arange(ITEMS), "split": splits_of_items(), **pairs, "reference": pairs["target"]}
+    write_table(folder / "pairs.parquet", pa.table(rows).cast(PAIRS), PAIRS)
+
+
+def write_vocabulary(path: Path, size: int) -> list[str]:
+    words = [f"word{number}" for number in range(size - len(SPECIALS))]
+    Vocabulary([*SPECIALS, *words]).write(path)
+    return words
+
+
+def splits_of_items() -> list[str]:
+    held_out = (ITEMS - TRAIN) // 2
+    return ["train"] * TRAIN + ["val"] * held_out + ["test"] * held_out
+
+
+def sentence(rng: np.random.Generator, words: list[str], length: int) -> list[str]:
+    """Some more or fewer words than `length`, as often as words are: the k-th one about k^-1 times."""
+    ranks = np.exp(rng.uniform(0, np.log(len(words)), rng.integers(length - 2, length + 3))).astype(int)
+    return [words[rank - 1] for rank in ranks]
+
+
+def run_case(stage: str, what: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Measures a case in this process, in an empty folder; CPU seconds of an image or sentence."""
+    torch.set_num_threads(1)
+    write_json(machine.MACHINE, {"device": "auto", "workers": 1, "launcher": "python"})
+    measure = {"features": features, "retriever": retriever, "train": train, "decode": decode}[stage]
+    result = {"stage": stage, "of": what} | measure(config)
+    return result | {"peak_mb": status("self", "VmHWM"), "cpu": cpu()}
+
+
+def features(_: Mapping[str, Any]) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    Path("images").mkdir()
+    for item in range(PHOTOGRAPHS):
+        coarse = Image.fromarray(rng.integers(0, 256, (15, 20, 3), dtype=np.uint8))
+        coarse.resize((640, 480), Image.Resampling.BICUBIC).save(f"images/{item}.jpg")
+    files = [f"{item}.jpg" for item in range(PHOTOGRAPHS)]
+    encoder = with_weights("resnet152", "random", 1)
+    for name, parameter in encoder.named_parameters():
+        # Not trained, blocks add up to more than float16 holds.
+        if name.endswith("bn3.weight"):
+            nn.init.zeros_(parameter)
+    job = Extraction(list(range(PHOTOGRAPHS)), files, 14, "float16", PHOTOGRAPHS // STEPS, 224)
+    begin = time.process_time()
+    extract(encoder, ImageSource(Path()), job, Path("out"), Path("kept"), machine.device())
+    return {"seconds": (time.process_time() - begin) / PHOTOGRAPHS}
+
+
+def retriever(config: Mapping[str, Any]) -> dict[str, Any]:
+    write_images("pooled")
+    forget_peak()
+    job = retrievers.Job(RetrieverConfig.model_validate(config), 1)
+    return {"seconds": seconds_of_steps(job)}
+
+
+def train(config: Mapping[str, Any]) -> dict[str, Any]:
+    job = captioner_job(config)
+    state = job.begin()
+    with torch.no_grad():
+        state.learner.captioner.output.bias[EOS] = np.log(len(job.task.vocabulary) / LENGTH)
+    return {"objective": job.run.objective, "seconds": seconds_of_steps(job, state)}
+
+
+def decode(config: Mapping[str, Any]) -> dict[str, Any]:
+    job = captioner_job(config)
+    state = job.begin()
+    state.learner.captioner.eval()
+    state.keep(0.0)
+    job.save(state)
+    run = DecodingRun(
+        name=job.run.name,
+        task=job.run.task,
+        kind=job.run.kind,
+        split="test",
+        max_length=job.run.max_length,
+        weights=job.run.weights,
+        teams=((1,),),
+        beam=5,
+        samples=SAMPLES,
+        no_repeat_ngram=0,
+        batch_size=(ITEMS - TRAIN) // 2 // STEPS,
+        decoded="",
+    )
+    begin = time.process_time()
+    rows = decode_split(run)
+    seconds = time.process_time() - begin
+    weights = Path(job.run.weights) / "seed1.safetensors"
+    return {"seconds": seconds / len({row["item"] for row in rows}), "weights_mb": weights.stat().st_size / 1e6}
+
+
+def captioner_job(config: Mapping[str, Any]) -> captioners.Job:
+    run = TrainingRun.model_validate(config)
+    if run.kind == "sentences":
+        write_pairs(run.task)
+    else:
+        write_images(models.model_class(run.architecture).features)
+    forget_peak()
+    return captioners.Job(run, 1)
+
+
+def forget_peak() -> None:
+    """From here on Linux measures this process's peak memory anew: random data took more to make than to read."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def seconds_of_steps(job: Any, state: Any = None) -> float:
+    """CPU seconds of an image in steps that follow a first one."""
+    state = job.begin() if state is None else state
+    batches = job.read(state)
+    loop.update(job, state, next(batches))
+    spent, images = 0.0, 0
+    for _ in range(STEPS):
+        batch = next(batches)
+        begin = time.process_time()
+        loop.update(job, state, batch)
+        spent += time.process_time() - begin
+        images += len(batch.images)
+    loop.check_finite(job, state)
+    return spent / images
+
+
+def main() -> None:
+    if sys.argv[1:]:
+        print(json.dumps(run_case(*json.loads(sys.argv[1]))))
+        return
+    results = []
+    for case in cases(paper_configs(Path(__file__).parents[1])):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, str(Path(__file__).absolute()), json.dumps(case)]
+            environment = os.environ | {"OMP_NUM_THREADS": "1"}
+            done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        results.append(json.loads(done.stdout.splitlines()[-1]))
+        print(results[-1], flush=True)
+    write_json(RESULTS, {"cases": results, "torch": torch.__version__})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""What is registered of a paper's claims before it is run, from a pilot's results: how many seeds, what they find."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from seqcap.errors import InputError
+from seqcap.report import REPORTS, statistics
+from seqcap.report.evidence import Registered
+from seqcap.report.paper import Paper
+from seqcap.report.summary import Summary
+from seqcap.report.verdicts import LEAST_SEEDS, Judgement, Outcome, pilot_of, spread_of
+
+MOST_SEEDS = 8  # that can be run
+_TRIED = 200  # seeds; if these do not find a difference, the test items are too few
+_DIGITS = 3
+
+
+def register(paper: Paper, day: str, folder: Path = REPORTS) -> list[str]:
+    """Writes `registered` of each claim that the paper's committed results can be a pilot of into its claims.yaml, and
+    says of each claim what was written, or why nothing was."""
+    summary, file = Summary.read(folder / paper.name), paper.folder / "claims.yaml"
+    if summary.rule:
+        raise InputError(folder / paper.name, "has results of an older version, without values by seed", "run it again")
+    text, said = file.read_text(encoding="utf-8"), []
+    for name, judged in summary.judged.items():
+        found = registered(judged, day)
+        if isinstance(found, str):
+            said.append(f"{name}: nothing registered: {found}")
+            continue
+        text = _with(text, name, found)
+        said.append(f"{name}: {found.lacks or f'{found.seeds} seeds'}")
+    file.write_text(text, encoding="utf-8")
+    return said
+
+
+def registered(judged: Judgement, day: str) -> Registered | str:
+    """What a pilot's outcomes say of the next run, or why they say nothing. Seeds are for the primary comparison that
+    takes the most; without a printed difference to be found, they are the pilot's."""
+    short = [of for of in judged.primary if not of.evidence.covariance or of.evidence.untestable or seeds_of(of) < 2]
+    if short:
+        return short[0].evidence.untestable or "the pilot has a single seed"
+    first = judged.first
+    pilot = seeds_of(first)
+    needed = [
+        statistics.seeds_needed(spread_of(of.evidence), seeds_of(of), of.wanted, LEAST_SEEDS, _TRIED)
+        for of in judged.primary
+        if of.wanted is not None
+    ]
+    enough = [number for number in needed if number is not None]
+    seeds, needs = max([LEAST_SEEDS, *enough] if needed else [pilot]), None
+    if len(enough) < len(needed) or seeds > MOST_SEEDS:
+        needs = seeds if len(enough) == len(needed) else 0
+        seeds = pilot
+    finds = statistics.detectable_with(spread_of(first.evidence), pilot, seeds)
+    return Registered(day=day, seeds=seeds, finds=_short(finds), needs=needs, pilot=pilot_of(first.evidence))
+
+
+def seeds_of(outcome: Outcome) -> int:
+    """The fewest seeds of a side that has any; 0 where neither does."""
+    return min((len(side.by_seed) for side in outcome.evidence.sides if side.by_seed), default=0)
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.{_DIGITS}g}")
+
+
+def _with(text: str, claim: str, found: Registered) -> str:
+    """claims.yaml with a line for a claim, below its id, in place of the one that is there."""
+    values = [f'day: "{found.day}"', f"seeds: {found.seeds}", f"finds: {found.finds:g}"]
+    values += [] if found.needs is None else [f"needs: {found.needs}"]
+    values.append(f"pilot: {_listed(found.pilot)}")
+    line = f"    registered: {{{', '.join(values)}}}\n"
+    place = re.compile(rf"^(  - id: {re.escape(claim)}\n)(    registered: .*\n)?", re.MULTILINE)
+    return place.sub(lambda found: found[1] + line, text, count=1)
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    return f"[{', '.join(map(repr, numbers))}]"

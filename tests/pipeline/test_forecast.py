@@ -1,0 +1,66 @@
+"""What a run at the papers' sizes takes, foretold from measured steps."""
+
+import pytest
+from small_task import run_config
+
+from seqcap.config.data import FeaturesConfig, ImageData
+from seqcap.config.decoding import DecodeConfig, DecodingRun
+from seqcap.config.training import TrainConfig
+from seqcap.files.json_file import write_json
+from seqcap.pipeline.forecast import forecast
+
+IMAGES, TESTED = 113_287, 5_000
+
+
+@pytest.fixture
+def stages():
+    data = ImageData(code={}, dataset="coco", root="", min_count=5, max_length=18, seed=1, fingerprint={}, scenes=None)
+    features = FeaturesConfig(
+        code={}, task="image", root="", frames=None, grid=14, dtype="float16", batch_size=8, image_size=224
+    )
+    start = run_config(name="start", paper="shared", captioner="lstm2", seeds=(1, 2), weights="start")
+    run = run_config(name="own", paper="sle", objective="maximum_entropy", seeds=(1,), weights="own")
+    decoding = DecodingRun(
+        name="own",
+        task="image",
+        kind="images",
+        split="test",
+        max_length=19,
+        weights="own",
+        teams=((1,), (2, 3)),
+        beam=5,
+        samples=0,
+        no_repeat_ngram=0,
+        batch_size=100,
+        decoded="",
+    )
+    return {
+        "data": {"image": data},
+        "features": {"image": features},
+        "retriever": {},
+        "pretrain": {"lstm2": TrainConfig(code={}, runs=(start,))},
+        "train": {"own": TrainConfig(code={}, runs=(run,))},
+        "decode": {"own": DecodeConfig(code={}, runs=(decoding,))},
+    }
+
+
+def test_hours_memory_and_disk_follow_from_measured_images(stages, tmp_path):
+    cases = [
+        {"stage": "features", "of": "resnet152", "seconds": 0.5, "peak_mb": 900},
+        {"stage": "train", "of": "lstm", "objective": "cross_entropy", "seconds": 0.01, "peak_mb": 2000},
+        {"stage": "train", "of": "lstm", "objective": "self_critical", "seconds": 0.04, "peak_mb": 3000},
+        {"stage": "decode", "of": "lstm", "seconds": 0.2, "peak_mb": 4000, "weights_mb": 50},
+    ]
+    write_json(tmp_path / "walk.json", {"cases": cases})
+    costs = forecast(stages, "shared", tmp_path / "walk.json")
+    epochs = run_config().training.epochs
+    extraction, features = (IMAGES + 2 * TESTED) * 0.5, (IMAGES + 2 * TESTED) * 197 * 2048 * 2 / 1e6
+    assert costs["shared"].hours * 3600 == pytest.approx(extraction + IMAGES * epochs * 2 * 0.01)
+    assert (costs["shared"].memory, costs["shared"].disk) == (2000, pytest.approx(features + 2 * 50))
+    assert costs["sle"].hours * 3600 == pytest.approx(IMAGES * epochs * 0.04 + 3 * TESTED * 0.2)
+    assert (costs["sle"].memory, costs["sle"].disk) == (4000, 50)
+    assert str(costs["sle"]).endswith(" hours of one core, 4.0 GB of memory a stage, 0 GB of disk")
+
+
+def test_nothing_is_foretold_without_measurements(stages, tmp_path):
+    assert forecast(stages, "shared", tmp_path / "absent.json") == {}
