@@ -49,7 +49,7 @@ def draw(results: Results, of: LearningCurves, runs: Sequence[ReportedRun] = ())
         start = Line2D([], [], color=_START, linestyle="--", linewidth=0.9)
         name_lines(row, {f"{of.start} (step 0)": start} if of.start else {})
     for axis, column in zip(panels[0], columns, strict=True):
-        axis.set_title(column.title, loc="left", fontsize=9)
+        axis.set_title(column.title, loc="left", fontsize=8)
     for column, below in zip(columns, panels.T, strict=True):
         column.limit(below, of.early)
         shown = [axis for axis in below if axis.axison]

@@ -192,6 +192,8 @@ def _alpha_panel(axis: Axes, results: Results, measure: Measure, style: str = "-
         axis.axvline(chosen, color=MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
     there = sorted(set().union(*lines.values()))
     axis.set(xlim=(there[0] - 0.05, there[-1] + 0.05), xticks=there)
+    # Alphas near to 1 are close together.
+    axis.tick_params(axis="x", labelrotation=90)
 
 
 FIGURES = {"sle_fig3": concentration, "sle_tradeoff": tradeoff, "sle_alpha": alpha}
