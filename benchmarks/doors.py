@@ -147,26 +147,23 @@ def metrics_of(corpus: Corpus, images: int) -> list[Door]:
             Cider().compute_score(references, said),
         )
 
+    def drop_in(name: str, kernel: Any, official: Callable[[], Any]) -> Door:
+        door = getattr(seqcap.coco, name)
+        return Door(
+            f"seqcap.coco.{name}, {images:,} images",
+            lambda: numbered(kernel),
+            lambda: door().compute_score(references, said)[1],
+            official,
+        )
+
+    metrics: list[tuple[str, Any, Callable[[], Any]]] = [
+        ("Cider", CiderD, lambda: Cider().compute_score(references, said)),
+        ("Bleu", Bleu, lambda: official_bleu(references, said)),
+        ("Rouge", RougeL, lambda: Rouge().compute_score(references, said)),
+    ]
     captions = {image: texts[0] for image, texts in said.items()}
     return [
-        Door(
-            f"seqcap.coco.Cider, {images:,} images",
-            lambda: numbered(CiderD),
-            lambda: seqcap.coco.Cider().compute_score(references, said)[1],
-            lambda: Cider().compute_score(references, said),
-        ),
-        Door(
-            f"seqcap.coco.Bleu, {images:,} images",
-            lambda: numbered(Bleu),
-            lambda: seqcap.coco.Bleu().compute_score(references, said)[1],
-            lambda: official_bleu(references, said),
-        ),
-        Door(
-            f"seqcap.coco.Rouge, {images:,} images",
-            lambda: numbered(RougeL),
-            lambda: seqcap.coco.Rouge().compute_score(references, said)[1],
-            lambda: Rouge().compute_score(references, said),
-        ),
+        *(drop_in(*metric) for metric in metrics),
         Door(
             f"evaluate, BLEU, ROUGE-L and CIDEr of {images:,} texts, with intervals",
             measured,
