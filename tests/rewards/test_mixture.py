@@ -54,6 +54,7 @@ def parts(references, rows, paraphrases):
     values["rouge_l"] = RougeL(cooked).score(rows, image)
     values["meteor"] = Meteor(cooked, lexicon).score(rows, image)
     values["spice"] = SpiceReward(cooked, WORDS, CachedParser(None)).score(rows, image)
+    values["bleu4_ended"] = Bleu(References(references)).score(rows, image)[:, 3]
     return values
 
 
@@ -74,21 +75,22 @@ def test_a_mixture_is_the_weighted_sum_of_its_metrics(task, paraphrases):
     weights = dict.fromkeys(MODULES, 0.1) | {"bleu2": 0.7, "rouge_l": 1 / 3, "meteor": -5.1}
     bleus = [f"bleu{n}" for n in range(1, 5)]
     expected = np.stack([values[name] for name in bleus], 1) @ np.array([weights[name] for name in bleus])
-    for metric in ("cider", "rouge_l", "meteor", "spice"):
+    for metric in ("cider", "rouge_l", "meteor", "spice", "bleu4_ended"):
         expected = expected + weights[metric] * values[metric]
     backwards = dict(reversed(weights.items()))
     assert Mixture(backwards, material).score(rows, np.arange(3)).tolist() == expected.tolist()
 
 
-def test_only_cider_counts_the_end_of_a_caption(task):
-    """Three right words and EOS are no 4-gram; CIDEr-D pays for EOS unless told otherwise."""
+def test_only_cider_and_bleu4_ended_count_the_end_of_a_caption(task):
+    """Three right words and EOS are no 4-gram of BLEU; CIDEr-D pays for EOS unless told otherwise."""
     references = [[ids("a red dog"), ids("red dog runs")], [ids("a cat")], [ids("cat sits")]]
     ended, cut = np.array([[*ids("a red dog"), 2]]), np.array([ids("a red dog")])
     material = Material(references, WORDS)
-    for metric, counts in (("bleu4", False), ("rouge_l", False), ("cider", True)):
+    for metric, counts in (("bleu4", False), ("rouge_l", False), ("cider", True), ("bleu4_ended", True)):
         mixture = Mixture({metric: 1.0}, material)
         assert (mixture.score(ended, [0])[0] != mixture.score(cut, [0])[0]) == counts
     assert Mixture({"bleu4": 1.0}, material).score(ended, [0])[0] < 0.1
+    assert Mixture({"bleu4_ended": 1.0}, material).score(ended, [0])[0] == pytest.approx(1)
     plain = Mixture({"cider": 1.0}, Material(references, WORDS, eos=False))
     assert plain.score(ended, [0])[0] == plain.score(cut, [0])[0] > 0
 

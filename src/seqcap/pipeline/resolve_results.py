@@ -1,5 +1,7 @@
 """From parameters to the configurations of the stages that decode, score and measure."""
 
+from collections.abc import Mapping
+
 from seqcap import rewards
 from seqcap.config.decoding import DecodeConfig, DecodingRun
 from seqcap.config.estimators import EstimatorsConfig
@@ -56,6 +58,11 @@ def split_of(params: Params, evaluation: str) -> str:
     return task.evaluate_on if split is None or (split == "server" and task.dataset != "scenes") else split
 
 
+def measurable(weights: Mapping[str, float]) -> bool:
+    """Whether decoded captions can be scored by a reward."""
+    return not any(weights.get(metric) for metric in rewards.TRAINING_ONLY)
+
+
 def evaluate_config(params: Params, name: str, decoded: Decoded) -> EvaluationConfig:
     evaluation = params.evaluations[name]
     task = params.shared.tasks[evaluation.task]
@@ -69,7 +76,7 @@ def evaluate_config(params: Params, name: str, decoded: Decoded) -> EvaluationCo
         dataset=task.dataset,
         split=split_of(params, name),
         references=evaluation.references,
-        rewards={reward: params.shared.rewards[reward] for reward in paid},
+        rewards={reward: weights for reward in paid if measurable(weights := params.shared.rewards[reward])},
         decoded={run.name: run.decoded for run in decoded[name]},
         code=closure([KINDS[task.kind].evaluator], ["evaluate.py"]),
     )

@@ -17,11 +17,14 @@ MODULES = {
     "rouge_l": "seqcap.rewards.rouge",
     "meteor": "seqcap.rewards.meteor",
     "spice": "seqcap.rewards.spice",
+    "bleu4_ended": "seqcap.rewards.ended_bleu",
 }
 READS = {"meteor": "paraphrases"}  # what a metric reads besides the task's data: files in artifacts/words/<task>/
 # SPICE's parses, shared by all runs on a machine. No result depends on the file.
 PARSES = Path("scratch/scene_graphs.parquet")
 ENGLISH = ("meteor", "spice")  # metrics for English only
+# Metrics that decoded captions cannot be scored by: these are words, and no longer tell whether EOS ended them.
+TRAINING_ONLY = ("bleu4_ended",)
 
 
 def modules(weights: Mapping[str, float]) -> Iterator[str]:
