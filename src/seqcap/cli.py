@@ -1,8 +1,9 @@
 """`seqcap score` scores captions, `seqcap frequencies` counts what CIDEr weighs words by, `seqcap repro` runs the
-pipeline, `seqcap graph` renews its graph, `seqcap register` lays down seeds for a paper's next run, `seqcap compare`
-compares two of its runs, `seqcap caption` captions images with it, `seqcap export` writes a captioner of Hugging Face
-back, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts people's judgements of them, and
-`seqcap doctor` tells what this machine has."""
+pipeline, `seqcap graph` renews its graph, `seqcap show` prints one of its runs, `seqcap verify` trains a run again to
+see that it is as published, `seqcap register` lays down seeds for a paper's next run, `seqcap compare` compares two of
+its runs, `seqcap caption` captions images with it, `seqcap export` writes a captioner of Hugging Face back, `seqcap
+submit` writes its captions for COCO's server, `seqcap rating` counts people's judgements of them, and `seqcap doctor`
+tells what this machine has."""
 
 import argparse
 import re
@@ -30,7 +31,10 @@ def main() -> None:
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; `call` is the function that takes a command's options and runs it."""
-    functions = (repro, graph, score, frequencies, doctor, register, compare, caption, export, submit, rating)
+    functions = (
+        *(repro, graph, show, verify, score, frequencies, doctor, register),
+        *(compare, caption, export, submit, rating),
+    )
     calls = {function.__name__: function for function in functions}
     types = {"path": Path, "int": int} | {f"from 1 to {most}": partial(number, most) for most in (100, 9999)}
     parser = Parser(prog="seqcap", description=__doc__)
@@ -82,6 +86,20 @@ def graph(check: bool) -> None:
         check_graph()
     else:
         write_graph()
+
+
+def show(run: str) -> None:
+    from seqcap.tools.show import show
+
+    print("\n".join(show(run)))
+
+
+def verify(run: str) -> None:
+    from seqcap.tools.verify import verify
+
+    lines, fits = verify(run)
+    print("\n".join(lines))
+    raise SystemExit(0 if fits else 1)
 
 
 def score(metrics: Sequence[str] | None, **options: Any) -> None:

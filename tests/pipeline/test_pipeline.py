@@ -80,6 +80,20 @@ def test_nothing_is_stale_after_a_run(copy):
         assert repo.status() == {}
 
 
+def test_a_run_trains_again_as_it_was_published(copy):
+    assert "val_cider: the same digits" in run(copy, "seqcap", "verify", "sll")
+    assert not (copy / "scratch/verify-sll").exists()
+    curves = copy / "reports/sle/results/curves.csv"
+    published = curves.read_text()
+    line = next(line for line in published.splitlines() if line.startswith("sle,sll,1,") and "val_cider" in line)
+    curves.write_text(published.replace(line, f"{line}9"))
+    process = start(copy, "seqcap", "verify", "sll")
+    output, _ = process.communicate(timeout=300)
+    curves.write_text(published)
+    assert process.returncode == 1
+    assert "val_cider: differs at 1 of" in output
+
+
 def test_dvc_shows_metrics_and_plots(copy, programs):
     assert "cider" in run(copy, "dvc", "metrics", "show", programs=programs).lower()
     run(copy, "dvc", "plots", "show", programs=programs)

@@ -29,6 +29,7 @@ PAPER_FILE = "runs.yaml"  # the file of parameters in a paper's folder
 SCALES = Path("scales")
 SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
 PRETRAINED = "huggingface"  # the architecture of captioners that are read from a user's folder
+ALPHA = "$alpha"  # the value of a run that stands for `alpha` of params.yaml
 GENERATED = ("scenes", "clips")  # datasets that the pipeline makes itself
 
 
@@ -369,4 +370,4 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path) -> None:
 def _fill(value: Any, alpha: float) -> Any:
     if isinstance(value, dict):
         return {key: _fill(item, alpha) for key, item in value.items()}
-    return alpha if value == "$alpha" else value
+    return alpha if value == ALPHA else value

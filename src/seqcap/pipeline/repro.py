@@ -152,6 +152,15 @@ def _absent_inputs(folder: Path, stage: str) -> list[str]:
         return [dependency.def_path for dependency in found.deps if not dependency.exists]
 
 
+def absent_makers(folder: Path, stage: str) -> list[str]:
+    """The stages that make what a stage reads and is not there."""
+    with open_dvc(folder) as repo:
+        (found,) = (one for one in repo.index.stages if address(repo, one) == stage)
+        absent = {dependency.fs_path for dependency in found.deps if not dependency.exists}
+        makers = repo.index.graph.successors(found)
+        return [address(repo, one) for one in makers if absent & {out.fs_path for out in one.outs}]
+
+
 def changed_stages(folder: Path) -> set[str]:
     """The stages that are out of date themselves. Waits while another DVC works on the same files."""
     from dvc.lock import LockError

@@ -16,9 +16,13 @@ POINTS = 20  # longer curves are drawn from so many means: hundreds of runs woul
 
 def curve_lines(paper: str, files: Iterable[Path]) -> list[str]:
     """The lines below `HEADER` of every learning curve in some files of `schemas.CURVES`."""
-    tables = [parquet.read_table(file, schemas.CURVES) for file in files]
+    return lines_of(paper, pa.concat_tables([parquet.read_table(file, schemas.CURVES) for file in files]))
+
+
+def lines_of(paper: str, curves: pa.Table) -> list[str]:
+    """The lines below `HEADER` of learning curves, a table of `schemas.CURVES`."""
     order = ["variant", "quantity", "seed", "step"]
-    rows = pa.concat_tables(tables).sort_by([(column, "ascending") for column in order]).to_pylist()
+    rows = curves.sort_by([(column, "ascending") for column in order]).to_pylist()
     lines = []
     for (variant, quantity, seed), curve in groupby(rows, key=itemgetter(*order[:3])):
         points = thinned([(row["step"], row["value"]) for row in curve])

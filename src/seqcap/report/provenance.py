@@ -53,7 +53,7 @@ def measure(config: PaperConfig) -> dict[str, Any]:
         "changed": [line[3:] for line in _output("git", "status", "--porcelain", "--", *deciding).splitlines()],
         "day": f"{datetime.now(UTC):%Y-%m-%d}",
         "scale": config.scale,
-        **_machine(),
+        **this_machine(),
         "versions": {
             "Python": platform.python_version(),
             **{package: version(package) for package in ("torch", "numpy")},
@@ -115,7 +115,7 @@ def _minutes(run: ReportedRun) -> float | None:
     return None if seconds is None else round(seconds * run.epochs / 60, 3)
 
 
-def _machine() -> dict[str, Any]:
+def this_machine() -> dict[str, Any]:
     """The GPUs if torch may use them, else the CPU; torch itself takes seconds to import."""
     cpu_only = "+cpu" in version("torch") or (MACHINE.is_file() and Machine.read().device == "cpu")
     gpus = "" if cpu_only else _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
