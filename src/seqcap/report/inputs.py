@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -244,10 +244,11 @@ class Results:
         unit = self.kind(self.by_name[names[0]].task).unit
         return matched(samples) or Missing(f"{metric} is undefined for every test {unit}")
 
-    def share_start(self, names: Sequence[str]) -> bool:
-        """Whether equal seeds of some runs start from the same weights: those of one captioner for one task."""
-        there = [self.by_name[name] for name in names if name in self.by_name]
-        return len({(run.task, run.captioner) for run in there}) < 2
+    def share_start(self, sides: Iterable[Iterable[str]]) -> bool:
+        """Whether equal seeds of some sides start from the same weights: their runs are of the same captioners for the
+        same tasks. Sides without runs of these results do not matter."""
+        there = [[self.by_name[name] for name in side if name in self.by_name] for side in sides]
+        return len({frozenset((run.task, run.captioner) for run in side) for side in there if side}) < 2
 
     def kind(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]
