@@ -78,6 +78,11 @@ class Scores:
             known |= set(metrics.filter(people).unique().to_pylist())
         return cls(pa.concat_tables(tables))
 
+    def by_rank(self, name: str, decoder: str, metric: str) -> pd.DataFrame:
+        """The score of every caption of every item, of a metric of captions: columns seed, item, rank and value."""
+        rows = self._of(name, decoder, metric)
+        return rows.loc[(rows["item"] >= 0) & (rows["rank"] >= 0), ["seed", "item", "rank", "value"]]
+
     def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
         """Scores [items x seeds] of a run, means over an item's captions, NaN where undefined; None without any."""
         sample = None if registry.find(metric).statistics else self.sample(name, decoder, metric, captions)
@@ -218,6 +223,12 @@ class Results:
             frame = parquet.read_table(Path(run.weights) / "curves.parquet", schemas.CURVES).to_pandas()
             frames.append(frame[frame["seed"].isin(run.seeds)])
         return pd.concat(frames, ignore_index=True)
+
+    def recorded(self, name: str, quantity: str) -> float | None:
+        """The mean of what a run has recorded along its training; None without any."""
+        mine = (self.curves["variant"] == name) & (self.curves["quantity"] == quantity)
+        values = self.curves.loc[mine, "value"]
+        return None if values.empty else float(values.mean())
 
     @cached_property
     def gained(self) -> Mapping[str, float]:

@@ -40,7 +40,7 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     found = []
     for loss in SMOOTHED:
         values = [strength(results, loss, size) for size in sizes(results)]
-        known = [f"{value:.2f}" for value in values if value is not None]
+        known = [value for value in values if value is not None]
         if known:
-            found.append(f"{FILE.losses[loss].label} {' to '.join(sorted({known[0], known[-1]}))}")
+            found.append(f"{FILE.losses[loss].label} {min(known):.2f} to {max(known):.2f}")
     return [ClaimsFile.read(results.paper).remark("strength", found="; ".join(found))] if found else []

@@ -119,7 +119,4 @@ def _weighed(numbers: list[Number], weights: list[float]) -> Number | Missing:
 def strength(results: Results, loss: str, size: int) -> float | None:
     """The mean share of a target's weight that a loss moves off the caption's own token; None where it was not
     recorded."""
-    curves = results.curves
-    mine = (curves["quantity"] == STRENGTH) & (curves["variant"] == name_of(loss, size))
-    values = curves.loc[mine, "value"]
-    return None if values.empty else float(values.mean())
+    return results.recorded(name_of(loss, size), STRENGTH)
