@@ -9,6 +9,7 @@ from enumeration import CHANNELS, Cider, all_captions, assert_close, gradient, l
 
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.objectives import base, mixer, rollout_policy_gradient
+from seqcap.training.captioners import CaptionerLearner
 
 LENGTH = 3
 CAPTIONS = all_captions(words=1, max_length=LENGTH)
@@ -84,6 +85,17 @@ def test_mixer_leaves_short_and_missing_references_to_cross_entropy(captioner, m
     expected = -log_probs(captioner, FEATURES, captions[0, :1]).sum()
     torch.testing.assert_close(loss, expected)
     assert not {"train_reward", "prefixed_reward"} & set(logs)
+
+
+@pytest.mark.parametrize("module", [rollout_policy_gradient, mixer])
+def test_the_baselines_errors_do_not_shrink_the_captioners_steps(captioner, module):
+    """They grow with the reward's scale. Clipping counts the gradients of a group together."""
+    learner = CaptionerLearner(captioner, module.Model(module.Config(), CONTEXT))
+    own, partner = learner.parameter_groups()
+    baseline = set(learner.objective.baseline.parameters())
+    assert set(partner["params"]) == baseline
+    assert not baseline & set(own["params"])
+    assert (own["pace"], partner["pace"]) == (1.0, 10.0)
 
 
 # --- What a baseline changes is the gradient of a draw, not its expectation: fixed paths and completions, several

@@ -81,13 +81,13 @@ def test_nothing_is_stale_after_a_run(copy):
 
 
 def test_a_run_trains_again_as_it_was_published(copy):
-    assert "val_cider: the same digits" in run(copy, "seqcap", "verify", "sll")
-    assert not (copy / "scratch/verify-sll").exists()
+    assert "val_cider: the same digits" in run(copy, "seqcap", "verify", "sll_sle")
+    assert not (copy / "scratch/verify-sll_sle").exists()
     curves = copy / "reports/sle/results/curves.csv"
     published = curves.read_text()
-    line = next(line for line in published.splitlines() if line.startswith("sle,sll,1,") and "val_cider" in line)
+    line = next(line for line in published.splitlines() if line.startswith("sle,sll_sle,1,") and "val_cider" in line)
     curves.write_text(published.replace(line, f"{line}9"))
-    process = start(copy, "seqcap", "verify", "sll")
+    process = start(copy, "seqcap", "verify", "sll_sle")
     output, _ = process.communicate(timeout=300)
     curves.write_text(published)
     assert process.returncode == 1

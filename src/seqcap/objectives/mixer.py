@@ -1,5 +1,7 @@
 """MIXER, mixed incremental cross-entropy REINFORCE: Ranzato et al., ICLR 2016 (section 3.2.2, algorithm 1)."""
 
+from collections.abc import Mapping
+
 import torch
 from pydantic import Field
 from torch import Tensor, nn
@@ -8,7 +10,7 @@ from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
 from seqcap.models.recording import record
-from seqcap.objectives.base import Batch, Context, Objective, sample_references
+from seqcap.objectives.base import Batch, Context, Objective, Partner, sample_references
 
 
 class Config(Frozen):
@@ -19,6 +21,9 @@ class Config(Frozen):
     epochs_per_stage: int = Field(5, ge=1, description="epochs between two shrinkings")
     weight: float = Field(0.5, ge=0, le=1, description="weight of cross-entropy while it has a prefix")
     final_weight: float = Field(0.5, ge=0, le=1, description="that weight falls linearly with the prefix to this")
+    baseline_pace: float = Field(
+        10.0, gt=0, description="the baseline's learning rate, as a multiple of the captioner's"
+    )
 
 
 class Model(Objective):
@@ -26,13 +31,19 @@ class Model(Objective):
     g continues y_1..y_M with random tokens, r is the reward of the whole caption, and b_t a linear baseline on the
     detached decoder output, fitted to r by squared error. Each step uses one random reference of each image. A
     reference of at most M tokens has plain cross-entropy as its loss. M starts at `max_length` - `shrink`, since
-    training starts from cross-entropy (M = `max_length`), and shrinks to 0, where w is 0."""
+    training starts from cross-entropy (M = `max_length`), and shrinks to 0, where w is 0. The baseline's gradients are
+    clipped apart from the captioner's."""
+
+    config: Config
 
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__(config, context)
         self.baseline = nn.Linear(context.hidden, 1)
         nn.init.zeros_(self.baseline.weight)
         nn.init.zeros_(self.baseline.bias)
+
+    def partners(self) -> Mapping[str, Partner]:
+        return {"baseline": Partner(self.baseline, pace=self.config.baseline_pace)}
 
     def schedule(self, step: int) -> tuple[int, float]:
         stage = step // (self.config.epochs_per_stage * self.context.steps_per_epoch) + 1

@@ -1,5 +1,7 @@
 """Policy gradient with Monte-Carlo rollouts: PG-SPIDEr of Liu et al., ICCV 2017 (section 3, algorithm 1)."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.models.decoding import complete
 from seqcap.models.recording import record
-from seqcap.objectives.base import Batch, Context, Objective
+from seqcap.objectives.base import Batch, Context, Objective, Partner
 
 
 class Config(Frozen):
@@ -22,6 +24,9 @@ class Config(Frozen):
     rollouts: int = Field(3, ge=1, description="completions sampled of each of their prefixes (K)")
     baseline_hidden: int = Field(128, ge=1, description="units in the baseline's hidden layer")
     baseline_steps: int = Field(100, ge=0, description="first steps in which only the baseline learns")
+    baseline_pace: float = Field(
+        10.0, gt=0, description="the baseline's learning rate, as a multiple of the captioner's"
+    )
 
 
 class Model(Objective):
@@ -30,7 +35,8 @@ class Model(Objective):
     completions of g_1..g_t (for a finished caption, its reward). E[Q_t] = Q(s_t, g_t) for any K, and B(s_t) does not
     depend on g_t, so the expected gradient is exactly that of -E[reward] (section 3).
     B is a perceptron on the decoder's detached output, so fitting B does not change the captioner. Its last layer
-    starts at zero: no baseline. In the first `baseline_steps` only B learns (algorithm 1)."""
+    starts at zero: no baseline. In the first `baseline_steps` only B learns (algorithm 1). Its gradients are clipped
+    apart: its squared errors grow with the reward's scale, and would shrink the captioner's steps with them."""
 
     config: Config
 
@@ -40,6 +46,9 @@ class Model(Objective):
         nn.init.zeros_(last.weight)
         nn.init.zeros_(last.bias)
         self.baseline = nn.Sequential(nn.Linear(context.hidden, config.baseline_hidden), nn.ReLU(), last)
+
+    def partners(self) -> Mapping[str, Partner]:
+        return {"baseline": Partner(self.baseline, pace=self.config.baseline_pace)}
 
     def trains_captioner(self) -> bool:
         return int(self.steps) >= self.config.baseline_steps

@@ -10,7 +10,7 @@ from seqcap.report.markdown import by_number
 
 
 def stand_ins(results: Results) -> list[tuple[str, str]]:
-    checked = "a checker's share of captions whose every statement is true of the scene"
+    checked = "F1 of what a caption says truly of the scene and what it leaves out, by a checker"
     here = checked if results.knows_facts else "not measured: only generated scenes know their own facts"
     return [("people's judgement of captions of 492 images, % not bad (Figure 3)", here)]
 
