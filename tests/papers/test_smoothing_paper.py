@@ -304,7 +304,8 @@ def test_a_gain_of_one_seed_is_hollow_and_over_all_of_mle(smoothing: SmoothingRu
     scores = smoothing.scores
     smoothing.scores = lambda of: [row for row in scores(of) if row["variant"] != "lstm_entropy" or row["seed"] == 1]
     run = smoothing.read()
-    made = lines(run, "smoothing_gains").set_index(["block", "row"]).loc[("CIDEr, without attention", "MLE + gammaH")]
+    cells = lines(run, "smoothing_gains").set_index(["block", "row", "column"])
+    made = cells.loc[("CIDEr, without attention", "MLE + gammaH", "gain over MLE")]
     ours, base = (run.scores.by_seed(f"lstm_{loss}", "beam", "CIDEr").mean() for loss in ("entropy", "mle"))
     assert float(made["ours"]) == pytest.approx(100 * (ours - base), abs=0.006)
     assert "| MLE + gammaH ° |" in make_table(run, "smoothing_gains").markdown()

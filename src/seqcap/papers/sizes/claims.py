@@ -31,9 +31,9 @@ def _at_the_smallest(results: Results, decoder: str, left: str, right: str) -> C
 def _along_sizes(results: Results, decoder: str, left: str, right: str) -> Claim:
     there = tuple(sizes(results))
     sources = (Slope(left, decoder, there), Slope(right, decoder, there))
-    labels = [FILE.losses[loss].label for loss in (left, right)]
+    one, other = (FILE.losses[loss].label for loss in (left, right))
     phrase = f"{METRIC} per doubling of the images, {decoders(results)[decoder]}"
-    return Claim("", "", METRIC, decoder, "best", *labels, -1, sources=sources, phrase=phrase)
+    return Claim("", "", METRIC, decoder, "best", one, other, -1, sources=sources, phrase=phrase)
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
