@@ -318,7 +318,7 @@ def _origins(report: Reported) -> dict[str, Any]:
     for folder, summary in report.studies.items():
         page = report.page(folder)
         rows += _origin(summary, f"[{summary.said['label']}]({page})" if page else summary.said["label"])
-    everywhere = [report.papers, *report.published.values(), report.studies]
+    everywhere: list[Mapping[Any, Summary]] = [report.papers, *report.published.values(), report.studies]
     commits = {summary.provenance["commit"] for papers in everywhere for summary in papers.values()}
     return {"origins": rows, "commits": sorted(commit for commit in commits if commit)}
 
