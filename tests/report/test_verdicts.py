@@ -272,7 +272,7 @@ def test_the_p_of_a_claim_is_no_smaller_than_chance():
     """Of five comparisons of nothing, below .05 in one claim of twenty at most."""
     rng = np.random.default_rng(0)
     p = []
-    for _ in range(400):
+    for _ in range(100):
         left, right = rng.normal(100, 1, (2, 3)), rng.normal(100, 1, (5, 3))
         sides = [side("A", dict(enumerate(left[0], 1)))], [side("B", dict(enumerate(of, 1))) for of in right]
         of = [evidence(right=str(n), sides=(sides[0][0], one)) for n, one in enumerate(sides[1])]
