@@ -9,7 +9,7 @@ import numpy as np
 from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 
 from seqcap import papers
-from seqcap.config.report import ReportedRun
+from seqcap.report.reported import ReportedRun
 
 # Run -> its row of Table 1; LIKE: of a run that is ours the one that it is like.
 LABELS = {name: row for row, (name, _) in papers.load("wtfrl").facts.rows["table1"].items()}

@@ -13,10 +13,9 @@ import torch
 from small_task import SMALL, decoded_row, randomise, write_captioner, write_features, write_references
 
 from seqcap import models, retrieval
-from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary, digest
 from seqcap.errors import InputError
-from seqcap.evaluation.retrieval import evaluate, most_similar
+from seqcap.evaluation.retrieval import RetrievalConfig, evaluate, most_similar
 from seqcap.features.store import FeatureStore
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import read_table, write_rows

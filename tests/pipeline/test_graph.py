@@ -13,6 +13,7 @@ from seqcap.errors import InputError
 from seqcap.pipeline.configure import check_graph, resolve, write_graph
 from seqcap.pipeline.graph import CONFIGURE, graph
 from seqcap.pipeline.params import read_params
+from seqcap.pipeline.project import Project
 
 SLE, PSST = "papers/sle/runs.yaml", "papers/psst/runs.yaml"
 
@@ -24,8 +25,7 @@ def files(tmp_path):
 
 def derived(files, paper):
     """The stages of a paper."""
-    params = files.read()
-    return graph(params, resolve(params), files.folder)[Path(f"papers/{paper}/dvc.yaml")]["stages"]
+    return graph(Project(files.read()), files.folder)[Path(f"papers/{paper}/dvc.yaml")]["stages"]
 
 
 def test_retrieval_depends_on_the_groups_that_it_scores_alone(files):

@@ -12,10 +12,10 @@ import snapshots
 from invented_evidence import evidence
 from invented_runs import write_report_config
 
-from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
 from seqcap.files import json_file
 from seqcap.report import report
+from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import VERSION, Summary
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +30,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from seqcap import models, retrieval, tasks
-from seqcap.config.retrieval_scores import RetrievalConfig
+from seqcap.config import TaskKind
+from seqcap.data.tokens import load_vocabulary
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
-from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
+from seqcap.evaluation.inputs import Caption, DecodedRun, EvaluationConfig, Sets, flat, read_references, read_runs
 from seqcap.files.schemas import VOCABULARY
 from seqcap.metrics.self_bleu import self_bleus
 from seqcap.retrieval.ranking import CHUNK, TIE, ranks, shared_recall
@@ -46,6 +48,18 @@ from seqcap.world.scenes import read_scenes
 SELF_BLEU = 5  # order of Self-BLEU's n-grams (Chaffin et al., 2024, by their code)
 KEPT = 8  # listeners in memory: the initial ones are used by every run that trains none
 Measured = Mapping[str, Iterable[float]]  # metric -> its value for each caption
+
+
+class RetrievalConfig(EvaluationConfig):
+    kind: TaskKind = "images"
+    references: tuple[int, ...] | None = None
+    rewards: Mapping[str, Mapping[str, float]] = {}
+    weights: Mapping[str, str]  # run -> folder of its seed<k>.safetensors and, if any, seed<k>.listener.safetensors
+    decoder: Literal["greedy", "beam"]
+    listener: str  # folder of the retrievers that runs start with
+    judge: str  # folder of the retriever that no run is trained with; its first seed judges all
+    captioner: str  # folder of the captioners that runs start with
+    max_length: int  # tokens of a caption, EOS included
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,7 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     machine.one_thread_device()
     references = read_references(config, config.split)
     runs = read_runs(config)
-    vocabulary = Vocabulary.read(ARTIFACTS / config.task / "data" / VOCABULARY)
+    vocabulary = load_vocabulary(ARTIFACTS / config.task / "data" / VOCABULARY)
     # Cut as in training, where every reference has its EOS.
     spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
     people = Said("sample", references, encoded(spoken, vocabulary, config.max_length))

@@ -13,12 +13,14 @@ import socket
 import warnings
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seqcap.config import Frozen
 from seqcap.errors import InputError
 from seqcap.files.advice import mend
 from seqcap.files.tensors import load_weights, save_weights
@@ -31,6 +33,15 @@ BACKBONES = (*TORCHVISION, *GENERATED)
 HEADS = ("avgpool", "dropout", "fc", "classifier", "AuxLogits")
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 DOWNLOAD_TIMEOUT = 20.0  # in seconds. A machine without a network may drop packets instead of refusing a connection.
+
+
+class Reading(Frozen):
+    """How an encoder reads images or clips."""
+
+    image_size: int = Field(ge=16, le=1024)  # images are squashed to this side
+    # How many frames of a clip are read, evenly spaced; None for images.
+    frames: Annotated[int, Field(ge=2, le=1000)] | None = None
+    batch_size: int = Field(ge=1)  # images per step, in extraction and in the encoder's training
 
 
 class ScenesCNN(nn.Module):

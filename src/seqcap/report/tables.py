@@ -17,13 +17,13 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from seqcap.config.report import ReportedRun
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.report import REPORTS, published, statistics
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions, Columns, Ours, Rows, TableText
+from seqcap.report.reported import ReportedRun
 from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.verdicts import LEAST_SEEDS
 from seqcap.tasks import Kind

@@ -2,13 +2,16 @@
 position a one-hot vector or a distribution, up to a constant one-hot EOS, then zeros."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from torch import Tensor, nn
 
-from seqcap.data.vocabulary import Vocabulary, digest
+from seqcap.config import Fingerprint, Frozen, StageConfig
+from seqcap.data.tokens import load_vocabulary
+from seqcap.data.vocabulary import digest
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.files.schemas import VOCABULARY
@@ -19,13 +22,36 @@ from seqcap.tasks.images import Reader
 POOLED = "features/pooled.parquet"  # file in a task's folder with one vector per image
 
 
+class RetrieverTraining(Frozen):
+    epochs: int = Field(ge=1)
+    batch_size: int = Field(ge=2)  # images; each image's negatives are the rest of its batch
+    learning_rate: float = Field(gt=0, lt=1)
+    decay: float = Field(gt=0, le=1)
+    decay_every: int = Field(ge=1)
+
+
+class RetrieverConfig(StageConfig):
+    name: str
+    task: str
+    architecture: str  # module of `seqcap.retrieval`
+    model: Mapping[str, Any]  # its settings
+    training: RetrieverTraining | None  # None: it is read from `folder`
+    seeds: tuple[int, ...]  # one instance for each
+    evaluate_on: str  # split of the published recalls
+    max_length: int  # tokens of a caption, EOS included
+    folder: str | None  # the user's files
+    fingerprint: Fingerprint
+    root: str  # of the task's images, for retrievers that read them
+    weights: str  # folder for seed<k>.safetensors, curves.parquet and recalls.json
+
+
 class RetrievalTask(Reader):
     """A task's images and captions for a retriever, with splits in the order of a captioner's."""
 
     def __init__(self, folder: Path, features: Path) -> None:
         # Does not call the base class, which reads the features that a captioner names.
         self.folder = folder
-        self.vocabulary = Vocabulary.read(folder / "data" / VOCABULARY)
+        self.vocabulary = load_vocabulary(folder / "data" / VOCABULARY)
         self.store = FeatureStore(features)
         self.feature_shape = self.store.shape
 

@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from seqcap import retrieval
-from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import PAD
-from seqcap.retrieval.base import Retriever
+from seqcap.retrieval.base import Retriever, RetrieverConfig
 from seqcap.retrieval.ranking import CHUNK, median_rank, ranks, recall
 from seqcap.tasks import ARTIFACTS
 from seqcap.tasks.base import Inputs, Split

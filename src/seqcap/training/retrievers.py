@@ -11,12 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from seqcap import retrieval, tasks
-from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import PAD, digest
 from seqcap.errors import InputError
 from seqcap.files.tensors import save_weights
 from seqcap.objectives.base import Batch
-from seqcap.retrieval.base import POOLED, RetrievalTask, TrainedRetriever
+from seqcap.retrieval.base import POOLED, RetrievalTask, RetrieverConfig, TrainedRetriever
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system import machine
 from seqcap.system.scratch import checkpoints

@@ -4,9 +4,9 @@ their names."""
 from collections.abc import Iterable
 from typing import Any
 
-from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.paper import Paper
+from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Measure
 
 TF, LONGER, WTF, WTF_RL, ALONE = "tf", "tf_longer", "wtf", "wtf_rl", "rl_alone"
