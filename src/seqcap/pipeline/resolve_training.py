@@ -190,6 +190,16 @@ def find_listener(params: Params, name: str, task: str, source: Path, place: str
     return f"artifacts/mined/{name}" if name in mined else f"starts/retriever/{name}"
 
 
+def listener_of(params: Params, name: str) -> str | None:
+    """The folder of the retriever that the objective of a run, or of an ensemble's runs, reads, if it reads one."""
+    name = params.ensembles[name].run if name in params.ensembles else name
+    run = params.runs[name]
+    if LISTENER not in objectives.model_class(run.objective).reads:
+        return None
+    task = params.shared.captioners[run.captioner].task
+    return find_listener(params, run.listener or "none", task, params.source(name), f"runs.{name}.listener")
+
+
 def find_retriever(params: Params, name: str, task: str, source: Path, place: str) -> str:
     """The folder of a task's retriever."""
     find(_of_task(params.shared.retrievers, task), name, source, place)
