@@ -65,7 +65,7 @@ class Model(TrainedRetriever):
             raise InputError("cross_attention", "reads words, not distributions", "use a dual encoder")
         nothing = captions == PAD
         embedded = self.embedding(captions) + self.position[: captions.shape[1]]
-        states = self.words(embedded, src_key_padding_mask=nothing)
+        states: Tensor = self.words(embedded, src_key_padding_mask=nothing)
         weights = self.weight(states).squeeze(2).masked_fill(nothing, -torch.inf).softmax(1)
         return F.normalize(self.text(states), dim=2) * weights[..., None]
 
