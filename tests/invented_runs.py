@@ -697,4 +697,6 @@ class SmoothingRun(PaperRun):
                 keys = {"variant": name, "seed": seed, "step": step, "images": step * 50}
                 rows.append(keys | {"quantity": quantity, "value": float(value)})
                 rows.append(keys | {"quantity": "train_loss", "value": float(3 - value)})
+                if loss.startswith("tok"):
+                    rows.append(keys | {"quantity": "smoothing_strength", "value": 0.3})
         return rows

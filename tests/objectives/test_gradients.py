@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from math import factorial, prod
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +25,7 @@ from enumeration import (
 from plain_rewards import bleu
 from torch import Tensor
 
+from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding
 from seqcap.objectives import base, cross_entropy, maximum_entropy, self_critical, sequence_exploration
 from seqcap.rewards.bleu import pairwise_bleu
@@ -35,17 +36,18 @@ REWARD = Cider([[[4], [4, 4]], [[3], [5]]])
 CONTEXT = make_context(REWARD, 2, 5)
 
 
-def expected_gradient(objective, captioner, samples: int, monkeypatch) -> Tensor:
+def expected_gradient(objective, captioner, samples: int, monkeypatch, captions: Tensor = CAPTIONS) -> Tensor:
     """Minus the expected gradient of the objective's loss, over all sets of `samples` captions."""
-    probability = log_probs(captioner, FEATURES, CAPTIONS).exp().double().detach()
-    greedy = decoding.greedy(captioner, captioner.encode(FEATURES[None]), 2).tokens
-    greedy = torch.nn.functional.pad(greedy, (0, 2 - greedy.shape[1]))
-    batch = base.Batch(FEATURES[None], np.array([0]), CAPTIONS[None])
+    probability = log_probs(captioner, FEATURES, captions).exp().double().detach()
+    longest = captions.shape[1]
+    greedy = decoding.greedy(captioner, captioner.encode(FEATURES[None]), longest).tokens
+    greedy = torch.nn.functional.pad(greedy, (0, longest - greedy.shape[1]))
+    batch = base.Batch(FEATURES[None], np.array([0]), captions[None])
     total = None
-    for chosen in combinations_with_replacement(range(len(CAPTIONS)), samples):
+    for chosen in combinations_with_replacement(range(len(captions)), samples):
         orders = factorial(samples) / prod(factorial(chosen.count(i)) for i in set(chosen))
         weight = orders * probability[list(chosen)].prod()
-        say(monkeypatch, torch.cat([CAPTIONS[list(chosen)], greedy]))
+        say(monkeypatch, torch.cat([captions[list(chosen)], greedy]))
         loss, _ = objective(captioner, batch)
         part = -weight * gradient(captioner, loss)
         total = part if total is None else total + part
@@ -94,6 +96,51 @@ def test_printed_sle_is_equation_8_with_its_exploration_shrunk(captioner, sample
     shrunk = (samples - 1) * (samples - 2) / samples**2
     expected = gradient(captioner, alpha * quality(captioner) + (1 - alpha) * shrunk * exploration(captioner))
     assert_close(actual, expected)
+
+
+# Captions of up to five times the one word: long enough for 4-grams.
+LONG = all_captions(words=0, max_length=5)
+
+
+def novelty(own: list[list[int]], floor: float) -> list[float]:
+    """What the authors' code pays each of an image's samples, words without EOS, for being unlike the others."""
+    scores = [-sum(bleu(own[j], own[:j] + own[j + 1 :])[2:]) / 2 for j in range(len(own))]
+    return [score - max(sum(scores) / len(own), floor) for score in scores]
+
+
+def novelty_of_one(captioner, floor: float) -> Tensor:
+    """What a sample is paid on average beside two others, as a function of its own distribution; theirs is fixed."""
+    said = [[token for token in caption.tolist() if token not in (EOS, PAD)] for caption in LONG]
+    p = log_probs(captioner, FEATURES, LONG).exp()
+    others = p.detach()
+    total = p.new_zeros(())
+    for one, two, three in product(range(len(LONG)), repeat=3):
+        paid = novelty([said[one], said[two], said[three]], floor)[0]
+        total = total + paid * p[one] * others[two] * others[three]
+    return total
+
+
+# A floor of -1 is never reached; one of 0 replaces every mean.
+@pytest.mark.parametrize("floor", [-1.0, -0.5, 0.0])
+def test_the_authors_code_pays_words_unlike_the_others_above_a_floor(floor, monkeypatch):
+    captioner = tiny_captioner(words=0, seed=3)
+    settings = {"distance": "multi_reference", "floor": floor}
+    context = make_context(Cider([[[3], [3, 3, 3]]]), 5, 4)
+    config = sequence_exploration.Config(samples=3, alpha=0.0, **settings)
+    actual = expected_gradient(sequence_exploration.Model(config, context), captioner, 3, monkeypatch, LONG)
+    assert_close(actual, gradient(captioner, novelty_of_one(captioner, floor)))
+
+
+def test_samples_that_agree_lose_under_the_floor_alone(two_images):
+    """Of a collapsed policy every sample scores -1: below the floor each loses, without it none gains or loses."""
+    _, _, context = two_images
+    same = torch.tensor([[4, 5, 6, 4, 5, 2]]).expand(3, -1)
+    paid = {}
+    for floor in (-0.5, -1.0):
+        config = sequence_exploration.Config(samples=3, distance="multi_reference", floor=floor)
+        paid[floor] = sequence_exploration.Model(config, context).exploration(same)
+    torch.testing.assert_close(paid[-0.5], torch.full((1, 3), -0.5, dtype=torch.float64))
+    torch.testing.assert_close(paid[-1.0], torch.zeros(1, 3, dtype=torch.float64), atol=1e-6, rtol=0)
 
 
 # --- What a baseline or a scale changes is the gradient of a draw, not its expectation: two images, three samples of
@@ -161,14 +208,14 @@ def test_sll_mes_loss_is_slls_and_the_entropy_of_every_token(two_images, monkeyp
     assert_loss(objective, two_images, expected, monkeypatch)
 
 
-def explored(settings: dict[str, str]) -> Tensor:
+def explored(settings: dict[str, Any]) -> Tensor:
     """The second factor of equation 16's exploration term, or what stands in its place, [2, 3]."""
-    novelty = torch.zeros(2, 3)
+    found = torch.zeros(2, 3)
     for i in range(2):
         own = [words(caption) for caption in SAMPLED[i, :3]]
         if settings.get("distance") == "multi_reference":
-            scores = [-sum(bleu(own[j], own[:j] + own[j + 1 :])[2:]) / 2 for j in range(3)]
-            novelty[i] = torch.tensor([score - sum(scores) / 3 for score in scores])
+            said = [[token for token in caption if token != EOS] for caption in own]
+            found[i] = torch.tensor(novelty(said, settings["floor"]))
             continue
         similarity = [[sum(bleu(left, right)[2:]) for right in [[other] for other in own]] for left in own]
         d = [
@@ -178,13 +225,15 @@ def explored(settings: dict[str, str]) -> Tensor:
         for j in range(3):
             if settings.get("estimator") == "leave_one_out":
                 without = [d[a][b] for a in range(3) for b in range(3) if a != b and j not in (a, b)]
-                novelty[i, j] = 2 * (sum(d[j]) / 2 - sum(without) / 2)
+                found[i, j] = 2 * (sum(d[j]) / 2 - sum(without) / 2)
             else:
-                novelty[i, j] = 2 / 3 * sum(d[j][k] - sum(map(sum, d)) / 9 for k in range(3))
-    return novelty
+                found[i, j] = 2 / 3 * sum(d[j][k] - sum(map(sum, d)) / 9 for k in range(3))
+    return found
 
 
-@pytest.mark.parametrize("settings", [{}, {"estimator": "leave_one_out"}, {"distance": "multi_reference"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"estimator": "leave_one_out"}, {"distance": "multi_reference", "floor": -0.3}]
+)
 def test_sles_loss_is_equation_16(two_images, settings, monkeypatch):
     captioner, batch, context = two_images
     weights = 0.7 * advantages() + 0.3 * explored(settings)

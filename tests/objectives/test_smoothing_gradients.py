@@ -107,6 +107,9 @@ def test_token_smoothing_is_differentiated(captioner, batch, beta):
             expected = expected - (0.3 * p[t, token] + 0.7 * (target(token, 0.5, beta) * p[t]).sum()) / TOKENS
     objective = token_smoothing.Model(token_smoothing.Config(tau=0.5, beta=beta, alpha=0.7), CONTEXT)
     assert_loss(objective, captioner, batch, expected)
+    tokens = [token for _, _, caption in each_caption(batch) for token in caption.tolist()]
+    moved = sum(1 - target(token, 0.5, beta)[token].item() for token in tokens) / TOKENS
+    assert objective(captioner, batch)[1][smoothing.STRENGTH] == pytest.approx(0.7 * moved)
 
 
 SETTINGS = [{}, {"reward": "mixture"}, {"reward": "mixture", "importance": "literal"}]
@@ -157,8 +160,9 @@ def test_sequence_smoothing_is_differentiated(captioner, batch, settings, lazy, 
         expected = expected - weight * p.gather(1, tokens[:, None]).sum() / TOKENS
     objective = sequence_smoothing.Model(drawing(settings, monkeypatch, lazy), CONTEXT)
     assert_loss(objective, captioner, batch, expected)
+    _, logs = objective(captioner, batch)
+    assert logs[smoothing.STRENGTH] == pytest.approx(0.6 * DISTANCES[:3].sum().item() / 2 / TOKENS)
     if settings:
-        _, logs = objective(captioner, batch)
         weights, reward = drawn_weights(settings)[:3], drawn_rewards()[:3]
         assert logs["sampled_reward"] == pytest.approx(reward.mean().item())
         assert logs["weighted_reward"] == pytest.approx((weights * reward).sum().item() / 3)
@@ -176,4 +180,14 @@ def test_both_smoothings_are_differentiated(captioner, batch, lazy, monkeypatch)
     config = token_sequence_smoothing.Config(
         token=token_smoothing.Config(tau=0.5, beta=0.4, alpha=0.2), sequence=drawing(SETTINGS[1], monkeypatch, lazy)
     )
-    assert_loss(token_sequence_smoothing.Model(config, CONTEXT), captioner, batch, expected)
+    objective = token_sequence_smoothing.Model(config, CONTEXT)
+    assert_loss(objective, captioner, batch, expected)
+    weighed = [
+        (float(weight), target(token, 0.5, 0.4)[token].item())
+        for weight, _, tokens in sequences(captioner, batch, SETTINGS[1], lazy)
+        for token in tokens.tolist()
+    ]
+    kept = sum(weight * own for weight, own in weighed) / sum(weight for weight, _ in weighed)
+    of_sequences = 0.6 * DISTANCES[:3].sum().item() / 2 / TOKENS
+    strength = 1 - (1 - of_sequences) * (1 - 0.2 * (1 - kept))
+    assert objective(captioner, batch)[1][smoothing.STRENGTH] == pytest.approx(strength)

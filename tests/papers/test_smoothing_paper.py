@@ -79,14 +79,71 @@ def test_each_task_names_its_data():
 
 
 def test_gains_are_beside_the_published_gains():
-    cells = whole_lines("smoothing_gains").set_index(["block", "row"])
-    assert len(cells) == 2 * 21 + 2 * 7
+    cells = whole_lines("smoothing_gains")
+    moved = cells[cells["column"] == "weight moved"].set_index(["block", "row"])["ours"]
+    cells = cells[cells["column"] != "weight moved"].set_index(["block", "row"])
+    assert len(cells) == len(moved) == 2 * 21 + 2 * 7
+    assert moved[("CIDEr, with attention", "Tok | Glove sim")] == "0.300"
+    assert moved[("CIDEr, with attention", "MLE + gammaH")] == ""
     assert cells.loc[("CIDEr, without attention", BEST), "paper"] == "6.33"
     assert cells.loc[("CIDEr, with attention", "MLE + gammaH"), "paper"] == "-1.86"
-    made = cells.loc[("BLEU, multi30k De-En, for IWSLT'14", "tok | Glove sim")]
+    made = cells.loc[("BLEU, multi30k, De-En, for IWSLT'14", "tok | Glove sim")]
     assert made[["paper", "ours", "n"]].tolist() == ["0.14", "1.20", "12 sentences x 2 seeds"]
     numbers = cells[["ours_low", "ours", "ours_high"]].astype(float)
     assert numbers.apply(lambda row: row.is_monotonic_increasing, axis=1).all()
+
+
+def test_the_first_phase_is_beside_ours_of_table_1():
+    first, second = (
+        whole_lines(f"smoothing_{name}").set_index(["block", "row", "column"]) for name in ("phase1", "table1")
+    )
+    key = ("without attention", MLE, "CIDEr")
+    assert (first.loc[key, "paper"], first.loc[key, "ours"]) == ("88.30", second.loc[key, "ours"])
+    assert first.loc[("without attention", MLE, "CIDEr interval, phase 2"), ["paper", "ours"]].tolist() == ["0.76", ""]
+    assert len(first) == 3 * 40
+
+
+def test_released_captions_are_not_ours():
+    table = make_table(whole("smoothing"), "smoothing_released")
+    assert (lines(whole("smoothing"), "smoothing_released")["ours"] == "").all()
+    assert "| Tok-Seq | – | 2.54 | 1.15 | 3.99 | 0.00 | 0.02 |" in table.markdown()
+    assert "ours" not in table.markdown().partition("|")[2]
+
+
+def test_beams_are_drawn_by_width_with_and_without_length_normalisation(smoothing: SmoothingRun, monkeypatch):
+    """Captions of rank 0 score 1 or .9, the others .2: choosing per token takes some of these."""
+    smoothing.names, smoothing.members = ["lstm_mle"], {}
+    assert draw(smoothing.write(), "smoothing_beams") == "This run has no beams of other widths."
+    single, entries = smoothing.entry("lstm_mle"), smoothing.entries()
+    wider = single.model_copy(update={"name": "beam_5_mle", "decoded": "artifacts/smoothing/decode/beam_5_mle.parquet"})
+    monkeypatch.setattr(smoothing, "entries", lambda: [*entries, wider])
+    monkeypatch.setattr(smoothing, "curves", lambda name: [])
+    best = {"lstm_mle": 1.0, "beam_5_mle": 0.9}
+    keys = [
+        {"variant": name, "seed": seed, "item": item, "rank": rank, "decoder": decoder, "metric": "CIDEr"}
+        | {"value": 0.2 if rank else value}
+        for name, value in best.items()
+        for seed in smoothing.seeds
+        for item in range(smoothing.images)
+        for decoder, ranks in (("greedy", 1), ("beam", 3))
+        for rank in range(ranks)
+    ]
+    monkeypatch.setattr(smoothing, "scores", lambda evaluation: keys)
+    (axis,) = draw(smoothing.write(), "smoothing_beams").axes
+    lines = {line.get_label(): line for line in axis.containers}
+    plain, per_token = (container[0] for container in axis.containers)
+    assert plain.get_xdata().tolist() == [1, 3, 5]
+    assert plain.get_ydata().tolist() == pytest.approx([100, 100, 90])
+    chosen = {}
+    for row in smoothing.decoded(single):
+        if row["decoder"] == "beam":
+            ratio = row["log_prob"] / (len(row["tokens"]) + 1)
+            place = row["seed"], row["item"]
+            chosen[place] = max(chosen.get(place, (-10.0, 0)), (ratio, row["rank"]))
+    expected = 100 * sum(0.2 if rank else 1.0 for _, rank in chosen.values()) / len(chosen)
+    assert 20 < expected < 100
+    assert per_token.get_ydata()[0] == pytest.approx(expected)
+    assert list(lines) == ["MLE", "MLE, per token"]
 
 
 # --- A run of a part
@@ -98,7 +155,7 @@ def test_the_beam_is_that_of_the_evaluations(smoothing: SmoothingRun):
     for name, words in (
         ("table1", "The first caption of a beam of 4."),
         ("table2", "The first caption of a beam of 4,"),
-        ("table3", "of a beam (4 on multi30k De-En, for IWSLT'14)."),
+        ("table3", "of a beam (4 on multi30k, De-En, for IWSLT'14)."),
         ("quality", "first of a beam of 4)"),
     ):
         assert words in make_table(run, f"smoothing_{name}").reading
@@ -121,7 +178,7 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     assert draw(run, "smoothing_fig1") == "Not part of this run: MLE, Tok, Seq, Tok-Seq."
     # Rows whose losses are not part of it, panels that would be the paper's alone: they are left out.
     assert len(draw(run, "smoothing_curves").axes) == 5
-    assert [axis.get_title("left") for axis in figures.gains(run).axes] == ["multi30k De-En, for IWSLT'14"]
+    assert [axis.get_title("left") for axis in figures.gains(run).axes] == ["multi30k, De-En, for IWSLT'14"]
     found = outcomes(run)
     assert {key[0] for key, outcome in found.items() if not outcome.evidence.absent} == {"L7", "L8", "L9b"}
     first = next(iter(found.values()))
@@ -143,7 +200,8 @@ def test_a_run_without_attention_and_without_mle():
     cells = lines(run, "smoothing_table1").set_index(["block", "row"])["ours"]
     assert (cells.loc["without attention"].drop(MLE) != "").all()
     assert (cells.loc["with attention"] == "").all()
-    notes = lines(run, "smoothing_gains").set_index("block")["note"]
+    gains = lines(run, "smoothing_gains").set_index("block")
+    notes = gains.loc[gains["column"] == "gain over MLE", "note"]
     assert set(notes["CIDEr, without attention"]) == {"run MLE, without attention is not part of these results"}
     assert not [text for text in claims.remarks(run, []) if "here" in text]
 
@@ -214,7 +272,8 @@ def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(mo
     said = claims.remarks(made.read(), [])[-1]
     # De-En is read from files in this run.
     assert said.startswith(
-        "*Translation of generated sentences.* MLE reaches a BLEU of 85.0 generated En-Fr, for WMT'14 (30.0 in print)."
+        "*Translation of generated sentences.* MLE reaches a BLEU of 85.0 generated sentences, En-Fr, for WMT'14 "
+        "(30.0 in print)."
     )
     assert "De-En" not in said
 
@@ -245,7 +304,8 @@ def test_a_gain_of_one_seed_is_hollow_and_over_all_of_mle(smoothing: SmoothingRu
     scores = smoothing.scores
     smoothing.scores = lambda of: [row for row in scores(of) if row["variant"] != "lstm_entropy" or row["seed"] == 1]
     run = smoothing.read()
-    made = lines(run, "smoothing_gains").set_index(["block", "row"]).loc[("CIDEr, without attention", "MLE + gammaH")]
+    cells = lines(run, "smoothing_gains").set_index(["block", "row", "column"])
+    made = cells.loc[("CIDEr, without attention", "MLE + gammaH", "gain over MLE")]
     ours, base = (run.scores.by_seed(f"lstm_{loss}", "beam", "CIDEr").mean() for loss in ("entropy", "mle"))
     assert float(made["ours"]) == pytest.approx(100 * (ours - base), abs=0.006)
     assert "| MLE + gammaH ° |" in make_table(run, "smoothing_gains").markdown()

@@ -313,7 +313,9 @@ def test_stages_side_by_side_share_the_cores(tmp_path, monkeypatch, wanted, jobs
     assert read_json(tmp_path / MACHINE) == {"device": "cpu", "workers": expected, "launcher": "python"}
 
 
-@pytest.mark.parametrize(("name", "task"), [("flickr8k", "image"), ("multi30k", "de_en"), ("quick", None)])
+@pytest.mark.parametrize(
+    ("name", "task"), [("flickr8k", "image"), ("multi30k", "de_en"), ("quick", None), ("smoothing_sizes", None)]
+)
 def test_committed_experiments_change_parameters_that_there_are(name, task, tmp_path):
     """Those on real data change one task, whose root the command line gives."""
     shutil.copy(ROOT / "params.yaml", tmp_path)

@@ -199,6 +199,20 @@ def test_claims_stand_beside_those_on_other_data(here: Path):
     assert "| [A on Photos](photos/a/report.md) |" in page
 
 
+def test_a_study_has_a_line_of_its_own_and_is_in_no_count(here: Path):
+    """Only an experiment runs it: it is none of the papers here."""
+    invented_results("a")
+    invented_results("sizes", folder="reports/study", records=[recorded("sizes", sentence="Control: a beats b")])
+    write_report_config("a", Sizes="reports/study")
+    page = written()
+    line = "- **A study: [a paper](study/sizes/report.md).** a beats b: +1.5 [1.3, 1.7], holds (smaller).\n"
+    assert page.count(line) == 1
+    assert "**Of 1 claim, 1 holds**." in page
+    assert "left out" not in page
+    assert "| [SIZES](study/sizes/report.md) |" in page
+    assert "SIZES: a paper" in Path("reports/report.html").read_text(encoding="utf-8")
+
+
 def test_a_claim_that_another_comparison_decides_is_not_joined(here: Path):
     for paper in ("a", "b"):
         invented_results(paper)

@@ -67,7 +67,7 @@ def test_the_section_of_loss_smoothing(smoothing):
         assert (REPOSITORY / path).exists(), path
     assert "multi30k, stands in for IWSLT'14 De-En" in text
     assert "sequence (samples 5, tau 0.1), token (tau 0.3)" in text
-    assert "BLEU of the best beam translation, generated En-Fr, for WMT'14 on scenes: " in text
+    assert "BLEU of the best beam translation, generated sentences, En-Fr, for WMT'14 on scenes: " in text
     assert "`artifacts/smoothing/results/smoothing_image.parquet`, " in text
     assert (
         "Ours: Tok-Seq CIDER + | beam | `src/seqcap/objectives/token_sequence_smoothing.py` | `artifacts/smoo" in text

@@ -11,6 +11,7 @@ import children
 import numpy as np
 import pytest
 import torch
+from enumeration import make_context, tiny_captioner
 from small_checkout import wait_until
 from small_task import (
     STAGE,
@@ -32,11 +33,12 @@ from seqcap.files.json_file import read_json, write_json
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import CURVES, REFERENCES, embeddings_schema
 from seqcap.models import load
-from seqcap.objectives import cross_entropy
+from seqcap.objectives import cross_entropy, sequence_exploration
 from seqcap.objectives.base import Partner
 from seqcap.system.scratch import checkpoints
 from seqcap.training import captioners, loop
 from seqcap.training.captioners import checkpoint_folder
+from seqcap.training.checkpoint import State
 
 PRETRAINED = Path("starts/pretrain/lstm")
 TRAIN = children.STAGES / "train.py"
@@ -137,6 +139,20 @@ def test_what_training_spoils_is_not_replaced_by_what_it_started_from(pretrained
     start, *trained = values(curves_of(spoilt, "out"), "val_cider")
     assert start > max(trained)
     assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(trained)
+
+
+@pytest.mark.parametrize(("keep", "value"), [("best", 0.9), ("last", 0.1)])
+def test_explorations_settings_say_which_epoch_is_kept(keep, value):
+    config = sequence_exploration.Config(keep=keep)
+    objective = sequence_exploration.Model(config, make_context(None, 2, 5))
+    learner = captioners.CaptionerLearner(tiny_captioner(words=1), objective)
+    state = State(learner, learner, torch.optim.SGD(learner.parameters()))
+    for score in (0.9, 0.1):
+        with torch.no_grad():
+            learner.captioner.output.bias.fill_(score)
+        state.keep(score)
+    assert state.best_value == value
+    assert state.best["captioner"]["output.bias"][0].item() == pytest.approx(value)
 
 
 @pytest.mark.parametrize("keeps_last", [False, True])

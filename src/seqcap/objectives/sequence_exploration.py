@@ -2,13 +2,15 @@
 
 from typing import Literal
 
+import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor
 
 from seqcap.config import Frozen
+from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Objective, draw_with_greedy
+from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy
 from seqcap.rewards.bleu import multi_reference_bleu, pairwise_bleu
 
 
@@ -18,7 +20,9 @@ class Config(Frozen):
     samples: int = Field(5, ge=2, description="captions drawn per image and step (s)")
     alpha: float = Field(0.75, ge=0, le=1, description="weight of quality; 1 - alpha weighs exploration")
     distance: Literal["pairwise", "multi_reference"] = Field("pairwise", description="d(y, y')")
+    floor: float = Field(-0.5, ge=-1, le=0, description="smallest baseline of multi_reference's scores")
     estimator: Literal["paper", "leave_one_out"] = Field("paper", description="how E[d] is differentiated")
+    keep: Literal["best", "last"] = Field("best", description="weights of the best epoch on val, or of the last one")
 
 
 class Model(Objective):
@@ -30,10 +34,19 @@ class Model(Objective):
     its expected exploration term is (s - 1)(s - 2) / s^2 times the gradient of (1 - alpha) E[d]: .48 of it at s = 5.
     `estimator: leave_one_out` divides by s - 1 and takes b2 over the pairs without j, so it is unbiased.
     `distance: pairwise` is d = 2 - (BLEU-3 + BLEU-4), averaged over both directions, and 0 between identical captions;
-    `distance: multi_reference` is the authors' later code: -(BLEU-3 + BLEU-4) / 2 of each sample against all others as
-    references, minus the mean over the samples, without the factor 2/s."""
+    `distance: multi_reference` is an equal reading of the paper: the authors' own code of June to August 2018
+    (marshimarocj/caption_competition, gen_model/diversity.py and gen_model/trntst_util.py), with the paper's s, BLEU-3
+    and BLEU-4, and 1 - alpha = .25. A sample's score is -(BLEU-3 + BLEU-4) / 2 against all others as references, of
+    words without EOS; its baseline is the mean over the samples, but at least `floor`. So of samples that say nearly
+    the same, with scores near -1, each one loses: that pushes a policy apart which has collapsed, and to which the
+    plain mean would give no gradient. There is no factor 2/s. METHODS.md has it as later code, without floor."""
 
     config: Config
+
+    def __init__(self, config: Config, context: Context) -> None:
+        super().__init__(config, context)
+        # Where a policy unlearns to caption, its best epoch is its first: it would show what the objective does not do.
+        self.keeps_last = config.keep == "last"  # type: ignore[misc]
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         memory = captioner.encode(batch.features)
@@ -49,8 +62,9 @@ class Model(Objective):
         s = self.config.samples
         sets = tokens.view(-1, s, tokens.shape[1]).cpu().numpy()
         if self.config.distance == "multi_reference":
-            score = -torch.from_numpy(multi_reference_bleu(sets))[:, :, 2:].mean(2)
-            return score - score.mean(1, keepdim=True)
+            words = np.where(sets == EOS, PAD, sets)
+            score = -torch.from_numpy(multi_reference_bleu(words))[:, :, 2:].mean(2)
+            return score - score.mean(1, keepdim=True).clamp(min=self.config.floor)
         similarity = torch.from_numpy(pairwise_bleu(sets))[..., 2:].sum(3)
         distance = 2 - (similarity + similarity.transpose(1, 2)) / 2
         # BLEU-4 of a caption of under four tokens is zero even against itself, but the distance of equal captions is 0.

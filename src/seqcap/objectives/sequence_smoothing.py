@@ -11,6 +11,7 @@ from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Objective
 from seqcap.objectives.smoothing import (
+    STRENGTH,
     Pool,
     Scored,
     Sequences,
@@ -84,7 +85,7 @@ class Model(Objective):
         if config.reward == "hamming":
             drawn, log_q = draw_sequences(*around)
             weights = torch.full(log_q.shape, 1 / config.samples, device=present.device)
-            return drawn, weights, distance_logs(drawn, present)
+            return drawn, weights, self.distance_logs(drawn, batch)
         if config.importance == "shared_distance":
             drawn = draw_at_shared_distances(*around)
             reward = self.reward(drawn, batch)
@@ -96,7 +97,7 @@ class Model(Objective):
             weights = literal_weights(reward, log_q, config.reward_temperature)
             groups = weights[present]
         share = groups / groups.sum(1, keepdim=True)
-        logs = distance_logs(drawn, present) | {
+        logs = self.distance_logs(drawn, batch) | {
             # The number of equally weighted samples that are worth as much; 1: a single sample decides.
             "effective_samples": (1 / share.square().sum(1)).mean().item(),
             "sampled_reward": reward[present].mean().item(),
@@ -104,19 +105,23 @@ class Model(Objective):
         }
         return drawn, weights.float(), logs
 
+    def distance_logs(self, drawn: Sequences, batch: Batch) -> dict[str, float]:
+        captions = batch.captions.flatten(0, 1)
+        length = (captions != PAD).sum(1)
+        distances = drawn.distances[length > 0].double()
+        substituted = distances.mean(1).sum() / length.sum()
+        return {
+            "hamming_distance": distances.mean().item(),
+            "pool_share": drawn.pool_share,
+            STRENGTH: self.config.alpha * substituted.item(),
+        }
+
     def reward(self, drawn: Sequences, batch: Batch) -> Tensor:
         """R of each sample against all references of its image, float64 [n, L]."""
         n, samples, _ = drawn.tokens.shape
         images = batch.images.repeat(n // len(batch.images) * samples)
         reward = self.context.reward.score(drawn.tokens.flatten(0, 1).cpu().numpy(), images)
         return torch.from_numpy(reward).to(drawn.tokens.device, torch.float64).view(n, samples)
-
-
-def distance_logs(drawn: Sequences, present: Tensor) -> dict[str, float]:
-    return {
-        "hamming_distance": drawn.distances[present].double().mean().item(),
-        "pool_share": drawn.pool_share,
-    }
 
 
 def shared_distance_weights(reward: Tensor, present: Tensor, temperature: float) -> Tensor:

@@ -18,6 +18,9 @@ from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.objectives.base import Batch, Context
 
 FIRST_WORD = len(SPECIALS)
+# What losses log of how much they smooth: the share of a target's weight that is not on the caption's own token. Of Tok
+# it is alpha times what `TokenTargets` moves, of Seq alpha times the share of places that are substituted.
+STRENGTH = "smoothing_strength"
 Pool = Literal["vocabulary", "batch", "references"]
 
 
@@ -77,11 +80,15 @@ class TokenTargets(nn.Module):
         logits[alone, tokens[alone]] = 0
         return logits.softmax(1)
 
-    def loss(self, scored: Scored) -> Tensor:
-        """The weighted sum over tokens y* of -sum_y r(y | y*) log p(y)."""
+    def loss(self, scored: Scored) -> tuple[Tensor, float]:
+        """The weighted sum over tokens y* of -sum_y r(y | y*) log p(y); and their mean 1 - r(y* | y*), the share of the
+        targets that is moved off the tokens."""
         distinct, index = torch.unique(scored.tokens, return_inverse=True)
-        targets = embedding_bag(index, self.rows(distinct), per_sample_weights=scored.weights, mode="sum")
-        return -(scored.log_p * targets).sum()
+        rows = self.rows(distinct)
+        targets = embedding_bag(index, rows, per_sample_weights=scored.weights, mode="sum")
+        kept = rows[torch.arange(len(distinct), device=rows.device), distinct]
+        moved = 1 - (scored.weights * kept[index]).sum() / scored.weights.sum()
+        return -(scored.log_p * targets).sum(), moved.item()
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives import sequence_smoothing, token_smoothing
 from seqcap.objectives.base import Batch, Context, Objective
+from seqcap.objectives.smoothing import STRENGTH
 
 
 class Config(Frozen):
@@ -27,6 +28,9 @@ class Model(Objective):
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         scored, logs = self.sequence.sequences(captioner, batch)
-        hard, smooth = scored.negative_log_likelihood(), self.token.targets.loss(scored)
+        hard = scored.negative_log_likelihood()
+        smooth, moved = self.token.targets.loss(scored)
         loss = (1 - self.token.alpha) * hard + self.token.alpha * smooth
-        return loss, {"smoothed_loss": loss.item(), **logs}
+        # What neither part moves stays on the captions' own tokens.
+        strength = 1 - (1 - logs[STRENGTH]) * (1 - self.token.alpha * moved)
+        return loss, logs | {"smoothed_loss": loss.item(), STRENGTH: strength}

@@ -6,7 +6,7 @@ from torch import Tensor
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective
-from seqcap.objectives.smoothing import TokenTargets, score_ground_truth
+from seqcap.objectives.smoothing import STRENGTH, TokenTargets, score_ground_truth
 
 
 class Config(Frozen):
@@ -35,5 +35,6 @@ class Model(Objective):
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         scored, mle = score_ground_truth(captioner, batch)
-        loss = (1 - self.alpha) * mle + self.alpha * self.targets.loss(scored)
-        return loss, {"train_loss": mle.item(), "smoothed_loss": loss.item()}
+        smooth, moved = self.targets.loss(scored)
+        loss = (1 - self.alpha) * mle + self.alpha * smooth
+        return loss, {"train_loss": mle.item(), "smoothed_loss": loss.item(), STRENGTH: self.alpha * moved}

@@ -68,10 +68,15 @@ class Claim:
     changed: Changed | None = None
 
     @property
-    def names(self) -> list[str]:
+    def sides(self) -> list[tuple[str, ...]]:
+        """The runs of each side."""
         if self.sources is not None:
-            return [name for source in self.sources for name in source.runs]
-        return [self.left, self.right] + ([self.base] if self.base else [])
+            return [source.runs for source in self.sources]
+        return [(name,) for name in (self.left, self.right, self.base) if name]
+
+    @property
+    def names(self) -> list[str]:
+        return [name for side in self.sides for name in side]
 
     def scale(self, results: Results) -> float:
         """The factor from the metric to the scale of the paper's numbers, whether it prints this one or not."""
@@ -165,7 +170,7 @@ def evidence(claim: Claim, results: Results) -> Evidence:
         return stated.model_copy(update={"untestable": reason, "absent": missing.absent})
     there = tuple(number for number in numbers if isinstance(number, Number))
     return stated.model_copy(
-        update=_measured(claim, results, Contrast(there, stated.weights, results.share_start(claim.names)))
+        update=_measured(claim, results, Contrast(there, stated.weights, results.share_start(claim.sides)))
     )
 
 
@@ -190,7 +195,6 @@ def _measured(claim: Claim, results: Results, of: Contrast) -> dict[str, Any]:
     """The fields of a comparison's `Evidence` that its numbers give."""
     scale = claim.scale(results)
     names = [claim.left, claim.right, *([claim.base] if claim.base else [])]
-    runs = [source.runs for source in claim.sources] if claim.sources else [(name,) for name in names]
     labels = [results.by_name[name].label if name in results.by_name else name for name in names]
     sides = [
         Side(
@@ -200,7 +204,7 @@ def _measured(claim: Claim, results: Results, of: Contrast) -> dict[str, Any]:
             runs=its,
             gained={name: round(results.gained[name], 3) for name in its if name in results.gained},
         )
-        for label, its, number in zip(labels, runs, of.numbers, strict=True)
+        for label, its, number in zip(labels, claim.sides, of.numbers, strict=True)
     ]
     untestable = claim.untestable or of.untestable
     found: dict[str, Any] = {"sides": tuple(sides), "paired": of.paired, "items": of.items}

@@ -42,6 +42,7 @@ class Reported:
     folder: Path  # of the report
     papers: Mapping[str, Summary]  # those whose results are there
     published: Mapping[str, Mapping[str, Summary]]  # data -> paper -> what an experiment on it has published
+    studies: Mapping[Path, Summary]  # folder -> what a study of ours has published
     faults: Sequence[str]  # why published data are left out
     probed: bool  # whether the features of generated images were probed
 
@@ -87,7 +88,11 @@ class Reported:
 
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""
-        page = Path(self.config.beside[data], paper, "report.md")
+        return self.page(Path(self.config.beside[data], paper))
+
+    def page(self, folder: Path) -> str:
+        """The page in a folder of results, relative to this report; "" where it is not in its folder."""
+        page = folder / "report.md"
         return page.relative_to(self.folder).as_posix() if page.is_relative_to(self.folder) else ""
 
     @property
@@ -310,7 +315,10 @@ def _origins(report: Reported) -> dict[str, Any]:
             label = f"{summary.said['label']} on {data}"
             page = report.page_of(paper, data)
             rows += _origin(summary, f"[{label}]({page})" if page else label)
-    everywhere = [report.papers, *report.published.values()]
+    for folder, summary in report.studies.items():
+        page = report.page(folder)
+        rows += _origin(summary, f"[{summary.said['label']}]({page})" if page else summary.said["label"])
+    everywhere = [report.papers, *report.published.values(), report.studies]
     commits = {summary.provenance["commit"] for papers in everywhere for summary in papers.values()}
     return {"origins": rows, "commits": sorted(commit for commit in commits if commit)}
 

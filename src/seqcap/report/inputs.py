@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -77,6 +77,11 @@ class Scores:
             tables.append(table.filter(pc.invert(again)) if pc.any(again).as_py() else table)
             known |= set(metrics.filter(people).unique().to_pylist())
         return cls(pa.concat_tables(tables))
+
+    def by_rank(self, name: str, decoder: str, metric: str) -> pd.DataFrame:
+        """The score of every caption of every item, of a metric of captions: columns seed, item, rank and value."""
+        rows = self._of(name, decoder, metric)
+        return rows.loc[(rows["item"] >= 0) & (rows["rank"] >= 0), ["seed", "item", "rank", "value"]]
 
     def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
         """Scores [items x seeds] of a run, means over an item's captions, NaN where undefined; None without any."""
@@ -219,6 +224,12 @@ class Results:
             frames.append(frame[frame["seed"].isin(run.seeds)])
         return pd.concat(frames, ignore_index=True)
 
+    def recorded(self, name: str, quantity: str) -> float | None:
+        """The mean of what a run has recorded along its training; None without any."""
+        mine = (self.curves["variant"] == name) & (self.curves["quantity"] == quantity)
+        values = self.curves.loc[mine, "value"]
+        return None if values.empty else float(values.mean())
+
     @cached_property
     def gained(self) -> Mapping[str, float]:
         """Run -> how much its validation curve rose in the last quarter of its training (`convergence.gains`)."""
@@ -244,10 +255,11 @@ class Results:
         unit = self.kind(self.by_name[names[0]].task).unit
         return matched(samples) or Missing(f"{metric} is undefined for every test {unit}")
 
-    def share_start(self, names: Sequence[str]) -> bool:
-        """Whether equal seeds of some runs start from the same weights: those of one captioner for one task."""
-        there = [self.by_name[name] for name in names if name in self.by_name]
-        return len({(run.task, run.captioner) for run in there}) < 2
+    def share_start(self, sides: Iterable[Iterable[str]]) -> bool:
+        """Whether equal seeds of some sides start from the same weights: their runs are of the same captioners for the
+        same tasks. Sides without runs of these results do not matter."""
+        there = [[self.by_name[name] for name in side if name in self.by_name] for side in sides]
+        return len({frozenset((run.task, run.captioner) for run in side) for side in there if side}) < 2
 
     def kind(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]

@@ -13,7 +13,7 @@ from seqcap.report import REPORTS, texts
 from seqcap.report.curves import HEADER
 from seqcap.report.first_page import Reported, first_page
 from seqcap.report.html import file_of, write_html
-from seqcap.report.summary import Summary, read_all
+from seqcap.report.summary import RESULTS, Summary, read_all
 from seqcap.report.verdicts import COLUMNS, DECIDED, HOLDS, NOT_RUN
 
 FEATURES = "features"  # the folder of what the probes of features found, and of its page
@@ -25,9 +25,10 @@ def write_report(config: ReportConfig, folder: Path = REPORTS) -> None:
     papers = read_all(folder, config.papers)
     if not papers:
         raise InputError(folder, "has no paper's results", "run `seqcap repro` to make them")
-    published, faults = _published(config.beside, config.papers)
+    studies = _studies(config.beside, config.papers)
+    published, faults = _published(config.beside, config.papers, studies)
     probed = _probed(folder, config.pictures)
-    report = Reported(config, folder, papers, published, faults, probed=any(probed.values()))
+    report = Reported(config, folder, papers, published, studies, faults, probed=any(probed.values()))
     made = {"report": first_page(report), FEATURES: texts.text("features", probed=probed)}
     for name, text in made.items():
         _write(folder / file_of(name), text)
@@ -36,6 +37,9 @@ def write_report(config: ReportConfig, folder: Path = REPORTS) -> None:
         names = [name for name in (paper, f"{paper}/details") if (folder / file_of(name)).is_file()]
         pages |= {name: (folder / file_of(name)).read_text(encoding="utf-8") for name in names}
     pages |= _pages_of(published, report)
+    for study in report.studies:
+        if page := report.page(study):
+            pages[page.removesuffix(".md")] = (folder / page).read_text(encoding="utf-8")
     write_html(pages | {FEATURES: made[FEATURES]}, folder, folder / "report.html")
     _write(folder / "claims.csv", _claims(papers))
     curves = [line for summary in papers.values() for line in summary.curves.splitlines()[1:]]
@@ -61,13 +65,29 @@ def _write(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _published(folders: Mapping[str, str], papers: Sequence[str]) -> tuple[dict[str, Mapping[str, Summary]], list[str]]:
+def _published(
+    folders: Mapping[str, str], papers: Sequence[str], studies: Mapping[Path, Summary]
+) -> tuple[dict[str, Mapping[str, Summary]], list[str]]:
     """Data -> the results that an experiment on it has published; and why data are left out."""
     found = {data: read_all(Path(folder), papers) for data, folder in folders.items()}
+    of_studies = {study.parent for study in studies}
     faults = [
-        f"{data} is left out: `{folder}` has no paper's results" for data, folder in folders.items() if not found[data]
+        f"{data} is left out: `{folder}` has no paper's results"
+        for data, folder in folders.items()
+        if not found[data] and Path(folder) not in of_studies
     ]
     return {data: summary for data, summary in found.items() if summary}, faults
+
+
+def _studies(folders: Mapping[str, str], papers: Sequence[str]) -> dict[Path, Summary]:
+    """Folder -> the results of a study of ours, which an experiment has published: it is none of the papers here."""
+    found = {}
+    for folder in folders.values():
+        for file in sorted(Path(folder).glob(f"*/{RESULTS}/claims.json")):
+            study = file.parents[1]
+            if study.name not in papers:
+                found[study] = Summary.read(study)
+    return found
 
 
 def _probed(folder: Path, tasks: Sequence[str]) -> dict[str, Sequence[Mapping[str, object]]]:

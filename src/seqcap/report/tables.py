@@ -320,7 +320,7 @@ class Measure:
         if isinstance(samples, Missing):
             return samples
         left, right = map(Number.of, samples)
-        return difference(left, right, results.share_start((name, base)))
+        return difference(left, right, results.share_start(((name,), (base,))))
 
     def number(self, results: Results, name: str) -> Number | Missing:
         sample = results.scores.sample(name, self.decoder, self.metric, self.captions)

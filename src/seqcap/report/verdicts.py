@@ -270,7 +270,7 @@ def measure(evidence: Evidence) -> Outcome:
     of = spread_of(evidence)
     reach = float(of.reach())
     found = replace(found, low=difference - reach, high=difference + reach)
-    if evidence.level == "detail" or evidence.untestable or _too_few(evidence) or _undecidable(evidence):
+    if evidence.level == "detail" or evidence.untestable or _too_few(evidence):
         return found
     return replace(found, p=float(of.p_value(difference - _null(evidence))), detectable=float(of.detectable))
 
@@ -378,8 +378,6 @@ def _verdict(outcome: Outcome) -> str:
         return UNTESTABLE
     if _too_few(evidence):
         return FEW_SEEDS
-    if _undecidable(evidence):
-        return UNDECIDABLE
     if outcome.q is not None and outcome.q < SIGNIFICANCE:
         return HOLDS if _as_claimed(outcome) else REVERSED
     expected = outcome.expected
@@ -387,7 +385,8 @@ def _verdict(outcome: Outcome) -> str:
         beyond = expected > outcome.high if evidence.sign > 0 else expected < outcome.low
         if outcome.low <= 0 <= outcome.high and beyond:
             return LESS
-    return UNSURE
+    # What was found anyhow stands. Only what was not is explained by what was too little to find it.
+    return UNDECIDABLE if _undecidable(evidence) else UNSURE
 
 
 def _size(outcome: Outcome) -> str:

@@ -45,11 +45,8 @@ def _same_words(part: Part, loss: str) -> str:
     """Why the source of a loss's substitutes makes no difference here; "" where it does."""
     if part.losses[loss].pool != "Vbatch" or loss not in part.runs:
         return ""
-    curves = part.results.curves
-    mine = (curves["quantity"] == "pool_share") & (curves["variant"] == part.name_of(loss))
-    share = float(curves.loc[mine, "value"].mean())
-    # NaN where training did not record it.
-    return f"a batch holds {share:.0%} of the words here" if share > _MOST else ""
+    share = part.results.recorded(part.name_of(loss), "pool_share")
+    return f"a batch holds {share:.0%} of the words here" if share is not None and share > _MOST else ""
 
 
 def stand_ins(results: Results) -> list[tuple[str, str]]:

@@ -1,21 +1,24 @@
-"""Loss smoothing's gains over MLE beside the published ones."""
+"""Loss smoothing's gains over MLE beside the published ones, and what the width of the beam does to them."""
 
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.papers.smoothing.rows import Part, parts
+from seqcap.papers.smoothing.rows import FILE, Part, parts
 from seqcap.report import figures as draw
 from seqcap.report.colours import BLACK, MUTED, PEOPLE, colour_of
 from seqcap.report.inputs import Results
 from seqcap.report.scatter import hollow_handle
-from seqcap.report.tables import Cell
+from seqcap.report.statistics import Number, Sample
+from seqcap.report.tables import Cell, Estimate, Measure, shown
 
 # Level of smoothing: none, tokens, sequences or both -> colour.
 _KINDS = {"": MUTED} | {level.lower(): colour_of(level) or MUTED for level in ("Tok", "Seq", "Tok-Seq")}
 _ROW = 0.27  # inches
+_METRIC, _APART = "CIDEr", 0.08  # of the figure of beams; by how much its dashed points are to the right
 
 
 def gains(results: Results) -> Figure | str:
@@ -72,10 +75,56 @@ def _gains_of(axis: Axes, part: Part, cells: dict[str, Cell]) -> None:
     axis.set_title(part.on_data, loc="left")
 
 
+def beams(results: Results) -> Figure | str:
+    """CIDEr by the width of the beam: of its most probable caption, and of the one most probable per token."""
+    losses = [loss for loss in FILE.beams.losses if f"{FILE.beams.of}_{loss}" in results.by_name]
+    decoded = {loss: _by_width(results, loss) for loss in losses}
+    if not any(len(names) > 1 for names in decoded.values()):
+        return "This run has no beams of other widths."
+    figure = Figure(figsize=(5.6, 4.0), layout="constrained")
+    axis = figure.subplots()
+    for loss, names in decoded.items():
+        label = FILE.losses["captions"][loss].row
+        look: dict[str, Any] = {"color": colour_of(label) or MUTED, "marker": "o", "markersize": 4, "elinewidth": 1.0}
+        # A beam of 1 is greedy decoding: it has one caption.
+        points = {1: Measure("greedy", _METRIC).of(results, names[FILE.beams.width])}
+        points |= {width: Measure("beam", _METRIC).of(results, name) for width, name in names.items()}
+        normalised = {width: _normalised(results, name) for width, name in names.items()}
+        draw.plot_estimates(axis, dict(sorted(points.items())), 100, label=label, linestyle="-", **look)
+        apart = {width + _APART: normalised[width] for width in sorted(names)}
+        draw.plot_estimates(axis, apart, 100, label=f"{label}, per token", linestyle="--", **look)
+    axis.set(xlabel="width of the beam", ylabel=f"{_METRIC}, x100")
+    axis.set_xticks(range(1, 1 + max(width for names in decoded.values() for width in names)))
+    axis.set_title(next(iter(parts(results).values())).on_data, loc="left")
+    draw.legend(figure, [axis], ncols=2)
+    return figure
+
+
+def _by_width(results: Results, loss: str) -> dict[int, str]:
+    """Width of the beam -> the run of a loss that was decoded with it."""
+    names = {FILE.beams.width: f"{FILE.beams.of}_{loss}"}
+    names |= {width: f"beam_{width}_{loss}" for width in FILE.beams.others}
+    return {width: name for width, name in names.items() if name in results.by_name}
+
+
+def _normalised(results: Results, name: str) -> Estimate:
+    """A run's score if the caption of its beam were chosen by log p over the number of its tokens, EOS included."""
+    captions = results.decoded(name)
+    captions = captions[captions["decoder"] == "beam"]
+    length = captions["text"].map(lambda text: len(text.split())) + 1
+    per_token = captions.assign(per_token=captions["log_prob"] / length)
+    best = per_token.loc[per_token.groupby(["seed", "item"])["per_token"].idxmax(), ["seed", "item", "rank"]]
+    scores = best.merge(results.scores.by_rank(name, "beam", _METRIC), on=["seed", "item", "rank"])
+    table = scores.pivot_table(index="item", columns="seed", values="value").sort_index().sort_index(axis=1)
+    values = table.to_numpy()
+    sample = Sample(table.index.to_numpy(), table.columns.to_numpy(), values[:, :, None], ~np.isnan(values))
+    return shown(Number.of(sample), "images")
+
+
 def _one_scale(axes: list[Axes]) -> None:
     ends = [axis.get_xlim() for axis in axes]
     for axis in axes:
         axis.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
-FIGURES = {"smoothing_gains": gains}
+FIGURES = {"smoothing_gains": gains, "smoothing_beams": beams}

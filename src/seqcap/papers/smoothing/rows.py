@@ -12,6 +12,7 @@ from seqcap.report.paper import Rows, read_yaml
 from seqcap.report.tables import Cell, Measure
 
 MLE = "mle"
+STRENGTH = "smoothing_strength"  # what training records of how much a loss smooths
 # The paper's data for Table 2, and the number of models of its ensemble.
 ON_SERVER = "COCO's evaluation server"
 MEMBERS = 5
@@ -43,12 +44,22 @@ class PartFacts(Frozen):
     runs: str
 
 
+class Beams(Frozen):
+    """Which runs are decoded with several widths of the beam, as rows.yaml says: `beam_<width>_<loss>`."""
+
+    of: str  # as `PartFacts.runs`
+    width: int  # of the runs themselves
+    others: tuple[int, ...]
+    losses: tuple[str, ...]
+
+
 class RowsFile(Frozen):
     """rows.yaml."""
 
     losses: Mapping[str, Mapping[str, Loss]]
     parts: Mapping[str, PartFacts]
     entries: Mapping[str, str]
+    beams: Beams
 
 
 FILE: RowsFile = read_yaml(Path(__file__).parent / "rows.yaml", RowsFile)
@@ -72,7 +83,7 @@ class Part:
             return self.facts.name
         dataset = self.results.dataset(self.facts.task)
         pair = self.facts.name.removeprefix(f"{self.facts.corpus} ")
-        return f"{'generated' if dataset == SCENES else dataset} {pair}, for {self.facts.corpus}"
+        return f"{'generated sentences' if dataset == SCENES else dataset}, {pair}, for {self.facts.corpus}"
 
     @property
     def on_data(self) -> str:

@@ -1,14 +1,31 @@
-"""Loss smoothing's Tables 1 to 3, and two that the paper does not print: gains, and all quality metrics."""
+"""Loss smoothing's Tables 1 to 3, and what the paper does not print: Table 1 after the authors' first phase, gains with
+how much is smoothed, the captions that the authors released, and all quality metrics."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from seqcap.papers.smoothing.rows import FILE, MEMBERS, ON_SERVER, SERVER, parts, rows
+from seqcap.papers.smoothing.rows import FILE, MEMBERS, ON_SERVER, SERVER, STRENGTH, parts, rows
 from seqcap.report.inputs import Results
-from seqcap.report.tables import Cell, Content, published_cells, quality_cells
+from seqcap.report.markdown import markdown_table
+from seqcap.report.tables import Cell, Content, Estimate, Table, published_cells, quality_cells
+
+PHASE_1, RELEASED = "table1_phase1", "released"  # files of published/
+MOVED = "weight moved"
 
 
 def table1(results: Results) -> list[Cell]:
     return published_cells(results, "table1", rows(results))
+
+
+def phase1(results: Results) -> list[Cell]:
+    """Our numbers beside those after the authors' first phase, which leave out a few rows; and half of the 95% interval
+    that they released."""
+    ours = {(cell.block, cell.row, cell.column): cell for cell in table1(results)}
+    cells = []
+    for printed in results.paper.published.records(PHASE_1):
+        key = (printed["block"], printed["row"], printed["column"])
+        cell = ours.get(key) or Cell.beside(printed, "CIDEr", Estimate(None), results.stand_in("image"))
+        cells.append(replace(cell, printed=printed["printed"]))
+    return cells
 
 
 def table2(results: Results) -> list[Cell]:
@@ -42,7 +59,36 @@ def table3(results: Results) -> Content:
 
 
 def gains(results: Results) -> list[Cell]:
-    return [cell for part in parts(results).values() for cell in part.gains().values()]
+    cells = []
+    for part in parts(results).values():
+        for loss, cell in part.gains().items():
+            moved = results.recorded(part.name_of(loss), STRENGTH)
+            cells.append(cell)
+            cells.append(
+                replace(cell, column=MOVED, direction="", printed="", ours=Estimate(moved), scale=1, decimals=3)
+            )
+    return cells
+
+
+@dataclass(frozen=True)
+class Released(Table):
+    """What was measured of captions that others made: nothing of it is ours."""
+
+    def markdown(self) -> str:
+        rows: dict[str, dict[str, str]] = {}
+        for cell in self.cells:
+            rows.setdefault(cell.row, {})[cell.column] = cell.printed
+        columns = list(dict.fromkeys(cell.column for cell in self.cells))
+        matrix = [["row", *columns], *([row, *(of.get(name, "–") for name in columns)] for row, of in rows.items())]
+        return "\n".join([f"## {self.title}", "", self.reading, "", *markdown_table(matrix), ""])
+
+
+def released(results: Results) -> Content:
+    cells = [
+        Cell("", of["row"], of["column"], of["direction"], of["printed"], Estimate(None), 1, 2, "")
+        for of in results.paper.published.records(RELEASED)
+    ]
+    return Content(cells, layout=Released)
 
 
 def quality(results: Results) -> Content:
@@ -52,8 +98,10 @@ def quality(results: Results) -> Content:
 
 TABLES = {
     "smoothing_table1": table1,
+    "smoothing_phase1": phase1,
     "smoothing_table2": table2,
     "smoothing_table3": table3,
     "smoothing_gains": gains,
+    "smoothing_released": released,
     "smoothing_quality": quality,
 }

@@ -1,0 +1,1 @@
+"""What loss smoothing gains with how many training images: no paper, but a study made like one."""
