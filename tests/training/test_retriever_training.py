@@ -124,6 +124,39 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(small_images, monkeypatch,
     assert same_bytes("one", "three")
 
 
+CROSS = {"hidden": 8, "size": 6, "heads": 2, "temperature": 0.05}
+EXCHANGED = {"exchanges": 2, "epochs": 20}
+
+
+def judge_config(**changes):
+    small = config(training=EXCHANGED | changes.pop("training", {}), **changes)
+    return small.model_copy(update={"architecture": "cross_attention", "model": CROSS})
+
+
+def test_captions_with_a_fact_exchanged_are_learned_to_be_worse(small_images):
+    job = Job(judge_config(), 1)
+    batch = next(job.read(job.begin()))
+    words = job.task.vocabulary
+    for own, *others in batch.captions.tolist():
+        said = words.decode(own)
+        # Photographs' captions: a colour and an animal, of which one is another now.
+        exchanged = [words.decode(ids) for ids in others]
+        assert all(sum(a != b for a, b in zip(said, other, strict=True)) == 1 for other in exchanged)
+        assert exchanged[0] != exchanged[1]
+    curves = made(judge_config())
+    told = values(curves, "val_told")
+    assert told[0] < 0.75 < max(told)
+    _, metadata = retrieval.load(Path("out/seed1.safetensors"))
+    assert metadata["val_told"] == max(told[1:])
+
+
+def test_a_killed_judge_resumes_to_the_same_bytes(small_images, killed_after_saving):
+    few = {"epochs": 3}
+    expected = made(judge_config(weights="one", training=few))
+    assert killed_after_saving(lambda: made(judge_config(weights="two", training=few))) == (expected, 3)
+    assert same_bytes("one", "two")
+
+
 def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(small_images, command):
     both = config(seeds=(1, 2), weights="both")
     write_config(config_path("retriever", "listener"), both)

@@ -37,6 +37,8 @@ class Retriever(nn.Module, ABC):
     An embedding is a vector of length 1, compared by cosine, unless `compare` says otherwise."""
 
     vocabulary: str = ""
+    # Whether an embedding is one vector, as objectives and mining need, and not as many as there are words or cells.
+    one_vector: ClassVar[bool] = True
 
     def __init__(self, config: BaseModel, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__()

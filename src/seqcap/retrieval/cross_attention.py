@@ -27,12 +27,13 @@ class Config(Frozen):
 
 
 class Model(TrainedRetriever):
-    """A layer of self-attention over the cells (those of the grid, their mean and their maximum), and one over the words.
-    An image is embedded as unit vectors [n, cells, size]; a caption as vectors [n, time, size] whose lengths are the
-    words' weights, which sum to one, and zeros after its last token."""
+    """Self-attention over the cells (those of the grid, their mean and their maximum), and over the words. An image is
+    embedded as unit vectors [n, cells, size]; a caption as vectors [n, time, size] whose lengths are the words' weights,
+    which sum to one, and zeros after its last token."""
 
     config: Config
     reads = GRID
+    one_vector = False
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(config, vocabulary_size, feature_shape)
