@@ -28,8 +28,8 @@ class Config(Frozen):
 
 class Model(TrainedRetriever):
     """Self-attention over the cells (those of the grid, their mean and their maximum), and over the words. An image is
-    embedded as unit vectors [n, cells, size]; a caption as vectors [n, time, size] whose lengths are the words' weights,
-    which sum to one, and zeros after its last token."""
+    embedded as unit vectors [n, cells, size]; a caption as vectors [n, time, size] whose lengths are the words'
+    weights, which sum to one, and zeros after its last token."""
 
     config: Config
     reads = GRID
