@@ -86,7 +86,8 @@ def agreement(results: Results) -> Content:
         for first, second in combinations(_RANKED, 2):
             value = _correlation(results, name, decoder, (first, second))
             column = f"{first} and {second}"
-            cells.append(Cell("", row, column, "higher", "", Estimate(value), 1, 3, data))
+            unknown = () if value is not None else ("ranks were not measured, or do not differ",)
+            cells.append(Cell("", row, column, "higher", "", Estimate(value, remarks=unknown), 1, 3, data))
     if all(cell.ours.value is None for cell in cells):
         return Content([], "Not measured in these results.")
     return Content(cells)
