@@ -20,6 +20,7 @@ MINED = entries("mined", MinedParams)
 def stages(project: Project) -> Stages:
     for name, mined in project.params[MINED].items():
         retriever = find(project.shared.retrievers, name, PARAMS, f"mined.{name}")
+        project.check_one_vector(retriever, PARAMS, f"mined.{name}", "mine with")
         (folder,) = project.written("retriever", name)
         config = MiningConfig(
             name=name,

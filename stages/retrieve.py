@@ -17,7 +17,8 @@ class RetrievalParams(Section):
     evaluation: Name
     decoder: Literal["greedy", "beam"] = "greedy"  # whose captions: the greedy one, or the beam's best
     listener: Name  # it ranks the captions of runs without a listener of their own
-    judge: Name  # the retriever that no run has seen
+    judge: Name  # the retriever that no run has seen, of another kind than the listener
+    twin: Name | None = None  # a retriever like the listener that no run has seen
     captioner: Name  # the pretrained captioner under which captions are more or less probable
 
 
@@ -31,8 +32,12 @@ def stages(project: Project) -> Stages:
         task = find(params.evaluations, wanted.evaluation, source, f"{place}.evaluation").task
         listener = project.listener(wanted.listener, task, source, f"{place}.listener")
         judge = project.retriever(wanted.judge, task, source, f"{place}.judge")
+        twin = None if wanted.twin is None else project.retriever(wanted.twin, task, source, f"{place}.twin")
         captioner = project.pretrained(wanted.captioner, source, f"{place}.captioner")
         runs = project.decoded(wanted.evaluation)
+        paid = {run.name: project.listener_of(run.name) for run in runs}
+        payers = {run: payer for run, payer in paid.items() if payer is not None and payer != listener}
+        retrievers = list(dict.fromkeys([listener, *payers.values(), judge, *([] if twin is None else [twin])]))
         config = RetrievalConfig(
             name=name,
             paper=paper,
@@ -43,7 +48,9 @@ def stages(project: Project) -> Stages:
             weights={run.name: run.weights for run in runs},
             decoder=wanted.decoder,
             listener=listener.folder,
+            payers={run: payer.folder for run, payer in payers.items()},
             judge=judge.folder,
+            twin=None if twin is None else twin.folder,
             captioner=captioner.weights,
             max_length=project.shared.tasks[task].max_length + 1,
         )
@@ -54,10 +61,16 @@ def stages(project: Project) -> Stages:
             name,
             f"How well the captions of {wanted.evaluation} tell images apart, and how far they drift",
             config,
-            reads=[*project.task(task), *trained, decoded, config.listener, config.judge, config.captioner],
+            reads=[
+                *project.task(task),
+                *trained,
+                decoded,
+                *(retriever.folder for retriever in retrievers),
+                config.captioner,
+            ],
             writes=[f"artifacts/{paper}/results/{name}_retrieval.parquet"],
             paper=paper,
-            modules=[f"seqcap.models.{captioner.architecture}", listener.module, judge.module],
+            modules=[f"seqcap.models.{captioner.architecture}", *(retriever.module for retriever in retrievers)],
         )
 
 

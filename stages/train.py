@@ -14,7 +14,7 @@ from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import CURVES
 from seqcap.files.writing import copy_file
 from seqcap.pipeline.kind import Kind, Project, Stage, Stages, main
-from seqcap.pipeline.parameter_files import PARAMS, PRETRAINED
+from seqcap.pipeline.parameter_files import LISTENER, PARAMS, PRETRAINED
 from seqcap.pipeline.validation import config_class, find, validated
 from seqcap.system import machine
 from seqcap.system.scratch import checkpoints
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 # Run -> seconds per epoch of its first seed. DVC does not track it: measured times vary.
 TIMING = Path("artifacts/timing")
 SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
-# What objectives and rewards may read, by the name that they declare it with: the run's `listener`, its captioner as it
-# was "pretrained", and files about a task's words, which are kinds of stages.
-LISTENER, START = "listener", "pretrained"
+# What objectives and rewards may read, by the name that they declare it with: `LISTENER`, the run's captioner as it was
+# "pretrained", and files about a task's words, which are kinds of stages.
+START = "pretrained"
 WORDS = ("embeddings", "paraphrases")
 
 

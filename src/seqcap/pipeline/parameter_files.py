@@ -14,6 +14,8 @@ PARAMS = Path("params.yaml")
 PAPERS = Path("papers")
 PAPER_FILE = "runs.yaml"  # the file of parameters in a paper's folder
 SCALES = Path("scales")
+# What an objective reads that declares a `listener`: the retriever of that name in its run.
+LISTENER = "listener"
 PRETRAINED = "huggingface"  # the architecture of captioners that are read from a user's folder
 
 

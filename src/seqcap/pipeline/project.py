@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from seqcap import rewards
+from seqcap import objectives, retrieval, rewards
 from seqcap.config import StageConfig
 from seqcap.data.datasets import GENERATED
 from seqcap.errors import InputError
@@ -14,10 +14,10 @@ from seqcap.files.schemas import ORIGIN
 from seqcap.pipeline.code import closure
 from seqcap.pipeline.forms import RetrieverParams
 from seqcap.pipeline.kind import Stage, kinds
-from seqcap.pipeline.parameter_files import PARAMS
+from seqcap.pipeline.parameter_files import LISTENER, PARAMS
 from seqcap.pipeline.params import Params
 from seqcap.pipeline.reported import paper_fields
-from seqcap.pipeline.validation import find
+from seqcap.pipeline.validation import config_class, find
 from seqcap.tasks import KINDS
 from seqcap.training.run import TrainConfig, TrainingRun
 
@@ -97,6 +97,7 @@ class Project:
         mined, known = self.stages("mine"), self.shared.retrievers
         usable = {key: value for key, value in known.items() if key in mined or not value.folder}
         retriever = find(_of_task(usable, task), name, source, place)
+        self.check_one_vector(retriever, source, f"{place} is {name!r}", "name")
         if name not in mined and retriever.seed_offset != 0:
             fix = "run and listener share their seed: name a retriever with seed_offset 0"
             raise InputError(source, f"{place} is {name!r}", fix)
@@ -104,6 +105,22 @@ class Project:
             fix = f"each seed of the run needs its own: give the retriever at least {seeds} seeds"
             raise InputError(source, f"{place} is {name!r}", fix)
         return self._retriever(name, "mine" if name in mined else "retriever")
+
+    def listener_of(self, name: str) -> Retriever | None:
+        """The retriever that the objective of a run, or of an ensemble's runs, reads, if it reads one."""
+        params = self.params
+        run = params.runs[params.ensembles[name].run if name in params.ensembles else name]
+        if LISTENER not in objectives.model_class(run.objective).reads:
+            return None
+        task = self.shared.captioners[run.captioner].task
+        return self.listener(run.listener or "none", task, params.source(name), f"runs.{name}.listener")
+
+    def check_one_vector(self, retriever: RetrieverParams, source: Path, place: str, verb: str) -> None:
+        """InputError for a retriever that compares words with cells: objectives and mining need one vector."""
+        what = f"{place}, whose architecture is {retriever.architecture}"
+        config_class(retrieval, retriever.architecture, PARAMS, what)
+        if not retrieval.model_class(retriever.architecture).one_vector:
+            raise InputError(source, what, f"{verb} a dual_encoder or a clip")
 
     def retriever(self, name: str, task: str, source: Path, place: str) -> Retriever:
         """A task's retriever."""
