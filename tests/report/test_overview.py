@@ -99,9 +99,7 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert "By captions of JOINT the judge, a retriever of the kind that pays, is shown to find more" in distinct
     assert "to find more by those of none, fewer by those of JOINT (JOINT: 30.0 against 50.0)." in distinct
     assert "SCST is shown to have true captions, which say something and nothing false, more often" in truth
-    assert measured.endswith(
-        "Objectives that do better by Div-1 -0.60 are shown to have fewer true captions (rank correlations)."
-    )
+    assert measured.endswith("Fewer true captions are shown of objectives that do better by *Div-1* (-0.60).")
     same = dict.fromkeys(rows, BASE)
     quality, distinct = learnt(table(same), [])
     assert "0 of 3 are shown to be worse, and 3 cannot be told from it" in quality
