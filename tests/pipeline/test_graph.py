@@ -130,7 +130,7 @@ def test_a_new_run_renews_nothing_and_a_new_group_does(files):
 def test_configure_stops_at_a_stale_graph_and_the_command_renews_it(files, command, monkeypatch):
     monkeypatch.chdir(files.folder)
     write_graph()
-    files["mined"] = {"judge": {"neighbours": 3}, "reward": {"neighbours": 5}}
+    files["mined"] = {"twin": {"neighbours": 3}, "reward": {"neighbours": 5}, "sharp": {"neighbours": 5}}
     files.read()
     configure = partial(command, script=ROOT / "stages/configure.py")
     expected = "error: dvc.yaml: does not fit the parameters; renew it with `seqcap graph`, then run again\n"
@@ -138,7 +138,7 @@ def test_configure_stops_at_a_stale_graph_and_the_command_renews_it(files, comma
         assert (refused.returncode, refused.stderr) == (2, expected)
         assert not Path("configs").exists()
     assert command("graph").returncode == 0
-    assert load_yaml("dvc.yaml")["stages"]["mine-judge"]["outs"] == ["artifacts/mined/judge"]
+    assert load_yaml("dvc.yaml")["stages"]["mine-twin"]["outs"] == ["artifacts/mined/twin"]
     assert configure().returncode == 0
     assert set(json.loads(Path("configs/graph.json").read_text())) >= {"dvc.yaml", "papers/sle/dvc.yaml"}
 

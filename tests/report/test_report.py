@@ -128,8 +128,7 @@ def test_the_first_page_is_the_committed_one(here: Path):
     captions = [{"label": "A", "text": "a red dog", "false": ["red dog"]}, {"label": "B", "text": "a", "false": []}]
     json_file.write_json("reports/several/results/example.json", {"item": 7, "captions": captions})
     # A study of ours has a line and is in no count.
-    study = [recorded("sizes", sentence="Control: a beats b")]
-    invented_results("sizes", folder="reports/study", records=study)
+    invented_results("sizes", folder="reports/study")
     folders = {"Photos": "reports/photos", "None": "reports/none", "Sizes": "reports/study"}
     write_report_config("several", "unsure", "old", "gone", pictures=("image",), **folders)
     snapshots.check("first_page.md", written())

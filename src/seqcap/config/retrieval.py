@@ -14,6 +14,9 @@ class RetrieverTraining(Frozen):
     learning_rate: float = Field(gt=0, lt=1)
     decay: float = Field(gt=0, le=1)
     decay_every: int = Field(ge=1)
+    # Captions with one fact exchanged that each caption has as further negatives (`seqcap.retrieval.exchanges`). With
+    # some, the epoch is kept that tells most of them on val.
+    exchanges: int = Field(0, ge=0)
 
 
 class RetrieverConfig(StageConfig):

@@ -10,6 +10,7 @@ import hashlib
 import pickle
 import re
 import socket
+import warnings
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -200,11 +201,20 @@ def _imagenet(backbone: str) -> tuple[dict[str, Tensor], Path]:
     try:
         return entry.get_state_dict(progress=False, check_hash=True, weights_only=True), path
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        problem = f"ImageNet weights of {backbone} are neither here nor can they be downloaded ({error})"
+        problem = f"ImageNet weights of {backbone} are neither here nor can they be downloaded ({_reason(error)})"
         fix = f"put {entry.url} there, or set TORCH_HOME to a folder with hub/checkpoints/{name}"
         raise InputError(path, problem, fix) from None
     finally:
         socket.setdefaulttimeout(timeout)
+
+
+def _reason(error: Exception) -> str:
+    """Why weights cannot be read, without torch's advice to run the code that a file holds."""
+    line = str(error).partition("\n")[0]
+    if isinstance(error, pickle.UnpicklingError) or "weights_only" in line:
+        return "it does not hold tensors alone"
+    # Some have no message.
+    return line or "it is cut off"
 
 
 def _checkpoint(path: Path) -> dict[str, Tensor]:
@@ -214,15 +224,14 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
     if path.suffix == ".safetensors":
         return load_weights(path)[0]
     try:
-        # weights_only reads tensors and containers, and runs no code.
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError:
-        # torch's own message tells how to run the code that a file holds.
-        raise InputError(path, "is not a checkpoint of tensors alone", fix) from None
+        with warnings.catch_warnings():
+            # Of TorchScript a warning also says how to run it.
+            warnings.simplefilter("ignore")
+            # weights_only reads tensors and containers, and runs no code.
+            content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        # Damaged bytes raise many kinds of errors, some without a message.
-        why = str(error).partition("\n")[0] or "it is cut off"
-        raise InputError(path, f"is not a checkpoint ({why})", fix) from None
+        # Damaged bytes raise many kinds of errors.
+        raise InputError(path, f"is not a checkpoint ({_reason(error)})", fix) from None
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
         raise InputError(path, "does not map names to tensors", fix)
     return content

@@ -150,7 +150,8 @@ def _retrieve(params: Params, name: str, config: Any) -> Stage:
     # Listeners that runs have trained lie beside their weights; other groups of the paper do not matter.
     trained = dict.fromkeys(str(Path(weights).parent) for weights in config.weights.values())
     reads = [*_task(params, config.task), *trained, f"{folder}/decode/{evaluation}"]
-    reads += [config.listener, config.judge, config.captioner]
+    retrievers = [config.listener, *config.payers.values(), config.judge, config.twin]
+    reads += [*dict.fromkeys(path for path in retrievers if path is not None), config.captioner]
     does = f"How well the captions of {evaluation} tell images apart, and how far they drift"
     return Stage(does, reads, [f"{folder}/results/{name}_retrieval.parquet"])
 

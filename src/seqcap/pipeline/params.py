@@ -234,7 +234,8 @@ class RetrievalParams(Section):
     evaluation: Name
     decoder: Literal["greedy", "beam"] = "greedy"  # whose captions: the greedy one, or the beam's best
     listener: Name  # it ranks the captions of runs without a listener of their own
-    judge: Name  # the retriever that no run has seen
+    judge: Name  # the retriever that no run has seen, of another kind than the listener
+    twin: Name | None = None  # a retriever like the listener that no run has seen
     captioner: Name  # the pretrained captioner under which captions are more or less probable
 
 

@@ -87,9 +87,14 @@ def retrieve_config(params: Params, name: str, decoded: Decoded) -> RetrievalCon
     task = find(params.evaluations, wanted.evaluation, source, f"{place}.evaluation").task
     listener = training.find_listener(params, wanted.listener, task, source, f"{place}.listener")
     judge = training.find_retriever(params, wanted.judge, task, source, f"{place}.judge")
+    twin = wanted.twin and training.find_retriever(params, wanted.twin, task, source, f"{place}.twin")
     start = training.pretrained(params, wanted.captioner, source, f"{place}.captioner")
     architecture = params.shared.captioners[wanted.captioner].architecture
-    retrievers = [training.retriever_module(params, path) for path in (listener, judge)]
+    runs = [run.name for run in decoded[wanted.evaluation]]
+    paid = {run: training.listener_of(params, run) for run in runs}
+    payers = {run: payer for run, payer in paid.items() if payer not in (None, listener)}
+    paths = [listener, judge, *([twin] if twin else []), *payers.values()]
+    retrievers = [training.retriever_module(params, path) for path in dict.fromkeys(paths)]
     modules = ["seqcap.evaluation.retrieval", f"seqcap.models.{architecture}", *retrievers]
     return RetrievalConfig(
         name=name,
@@ -101,7 +106,9 @@ def retrieve_config(params: Params, name: str, decoded: Decoded) -> RetrievalCon
         weights={run.name: run.weights for run in decoded[wanted.evaluation]},
         decoder=wanted.decoder,
         listener=listener,
+        payers=payers,
         judge=judge,
+        twin=twin,
         captioner=start,
         max_length=params.shared.tasks[task].max_length + 1,
         code=closure(modules, ["retrieve.py"]),

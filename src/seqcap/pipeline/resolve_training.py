@@ -181,6 +181,7 @@ def find_listener(params: Params, name: str, task: str, source: Path, place: str
     mined = params.shared.mined
     retrievers = {key: value for key, value in params.shared.retrievers.items() if key in mined or not value.folder}
     retriever = find(_of_task(retrievers, task), name, source, place)
+    _check_one_vector(retriever, source, f"{place} is {name!r}", "name")
     if name not in mined and retriever.seed_offset != 0:
         fix = "run and listener share their seed: name a retriever with seed_offset 0"
         raise InputError(source, f"{place} is {name!r}", fix)
@@ -188,6 +189,24 @@ def find_listener(params: Params, name: str, task: str, source: Path, place: str
         fix = f"each seed of the run needs its own: give the retriever at least {seeds} seeds"
         raise InputError(source, f"{place} is {name!r}", fix)
     return f"artifacts/mined/{name}" if name in mined else f"starts/retriever/{name}"
+
+
+def _check_one_vector(retriever: RetrieverParams, source: Path, place: str, verb: str) -> None:
+    """InputError for a retriever that compares words with cells: objectives and mining need one vector."""
+    what = f"{place}, whose architecture is {retriever.architecture}"
+    _config_class(retrieval, retriever.architecture, PARAMS, what)
+    if not retrieval.model_class(retriever.architecture).one_vector:
+        raise InputError(source, what, f"{verb} a dual_encoder or a clip")
+
+
+def listener_of(params: Params, name: str) -> str | None:
+    """The folder of the retriever that the objective of a run, or of an ensemble's runs, reads, if it reads one."""
+    name = params.ensembles[name].run if name in params.ensembles else name
+    run = params.runs[name]
+    if LISTENER not in objectives.model_class(run.objective).reads:
+        return None
+    task = params.shared.captioners[run.captioner].task
+    return find_listener(params, run.listener or "none", task, params.source(name), f"runs.{name}.listener")
 
 
 def find_retriever(params: Params, name: str, task: str, source: Path, place: str) -> str:
@@ -258,6 +277,7 @@ def retriever_config(params: Params, name: str) -> RetrieverConfig:
 
 def mine_config(params: Params, name: str) -> MiningConfig:
     retriever = find(params.shared.retrievers, name, PARAMS, f"mined.{name}")
+    _check_one_vector(retriever, PARAMS, f"mined.{name}", "mine with")
     return MiningConfig(
         name=name,
         task=retriever.task,

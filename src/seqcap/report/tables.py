@@ -37,7 +37,7 @@ ONE_SEED = "one training seed: the interval is over test"
 _NO_NUMBER = "the paper reports no number"
 _FEW = "°: fewer than three training seeds, an estimate; with one, [ ] is over test items alone."
 # Metrics of data whose every fact is known.
-_EXACT = ("literal_R@10", "true_of_own", "alone", "bits", "unparsed")
+_EXACT = ("literal_R@10", "true_of_own", "precision_true", "alone", "bits", "unparsed")
 PEOPLE, GRAMMAR = "human captions", "reference grammar"
 
 

@@ -43,8 +43,8 @@ def recalls(retriever: Retriever, split: Split, device: torch.device) -> Recalls
     texts = embed_captions(retriever, captions[present], device)
     everything = torch.arange(len(images), device=device)
     return {
-        "text_to_image": _measured(ranks(texts, images, owners)),
-        "image_to_text": _measured(ranks(images, texts, everything, owners)),
+        "text_to_image": _measured(ranks(texts, images, owners, compare=retriever.compare)),
+        "image_to_text": _measured(ranks(images, texts, everything, owners, retriever.compare_captions)),
     }
 
 
