@@ -58,7 +58,8 @@ def _first_steps(results: Results, name: str) -> pd.DataFrame:
     record the captioner's entropy."""
     mine = results.curves[results.curves["variant"] == name]
     begun = mine.loc[mine["quantity"] == "beam_entropy", "step"]
-    return mine[mine["step"] == begun.min()]
+    first: pd.DataFrame = mine[mine["step"] == begun.min()]
+    return first
 
 
 def _guarded(results: Results) -> str:

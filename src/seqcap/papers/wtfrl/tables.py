@@ -110,7 +110,8 @@ def _correlation(results: Results, name: str, decoder: str, pair: tuple[str, str
 
 
 def _spearman(pairs: pd.DataFrame) -> float:
-    return float(pairs.rank().corr().iloc[0, 1])
+    ranks = pairs.rank()
+    return float(ranks.iloc[:, 0].corr(ranks.iloc[:, 1]))
 
 
 TABLES = {
