@@ -153,6 +153,13 @@ class Scores:
         sample = self.sample(name, decoder, metric, captions)
         return None if sample is None else pd.Series(sample.by_seed, pd.Index(sample.seeds, name="seed"))
 
+    def ranks(self, name: str, decoder: str, metric: str) -> pd.DataFrame:
+        """The scores of single captions: seed, item, rank, value."""
+        rows = self._of(name, decoder, metric)
+        single = (rows["item"] >= 0) & (rows["rank"] >= 0)
+        found: pd.DataFrame = rows.loc[single, ["seed", "item", "rank", "value"]]
+        return found
+
     def items(self, name: str) -> int:
         """How many items a run, or people, have scores of."""
         places = [places for (variant, *_), places in self._places.items() if variant == name]
