@@ -1,6 +1,7 @@
 # make quick   runs a few small runs of every paper, up to reports/quick/report.md
 # make repro   runs the whole pipeline, up to reports/report.md
 # make test    runs all tests
+# make snapshots  writes the pages that tests compare, tests/papers/snapshots, anew: read the difference
 # make test-extras  runs the tests of what works with TRL and lmms-eval, and of the pages of `make docs`
 # make docs    builds a page per objective, reward and metric in site/
 # make campaigns  runs all tests with more examples, and the campaigns of docs/development.md: hours
@@ -18,7 +19,7 @@ export DVC_NO_ANALYTICS := 1
 # Every stage is a process of its own, and would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: quick repro test test-extras docs campaigns lint bench flickr8k multi30k
+.PHONY: quick repro test snapshots test-extras docs campaigns lint bench flickr8k multi30k
 
 quick: $(BIN)/.installed
 	seqcap repro $(SIDE_BY_SIDE) --experiment experiments/quick.yaml --publish reports/quick
@@ -30,6 +31,9 @@ repro: $(BIN)/.installed
 
 test: $(BIN)/.installed
 	pytest
+
+snapshots: $(BIN)/.installed
+	SEQCAP_RENEW_SNAPSHOTS=1 pytest -n 0 tests/papers/test_pages.py tests/report/test_report.py
 
 test-extras: $(EXTRAS)/.installed
 	$(EXTRAS)/bin/python -m pytest -n 0 tests/extras

@@ -56,7 +56,7 @@ def commit(folder: Path, message: str) -> None:
 
 def forget_code() -> None:
     """Lets the closures of code see files that have changed in this process."""
-    for cached in (code.code_hash, code._files, code._imports, code._data_files):
+    for cached in (code._closure, code.code_hash, code._files, code._imports, code._data_files):
         cached.cache_clear()
 
 

@@ -209,6 +209,7 @@ class Campaign:
         overlay: changes of the graph, as in an experiment's file.
         command: what runs the graph: `python -m <command>`.
         forget: deletes the outputs that are to be made again.
+        programs: a folder with the `python` of the runs that are not killed; this process's own if None.
     """
 
     def __init__(
@@ -218,15 +219,17 @@ class Campaign:
         overlay: Mapping[str, Any] | None = None,
         command: Sequence[str] = ("seqcap", "repro", "--jobs", "2"),
         forget: Callable[[Path], None] = begin_anew,
+        programs: Path | None = None,
     ) -> None:
         self.random = random.Random(seed)
+        self.programs = programs
         self.command = command
         self.kills: list[Kill] = []
         self.graphs = 0
         self.log = folder / "log"
         self.forget = forget
         self.folder = make_copy(folder / "copy", overlay)
-        status = self.start().wait(RUN_SECONDS)
+        status = self.start(self.programs).wait(RUN_SECONDS)
         assert status == 0, self.log.read_text()
         self.expected = outputs(self.folder)
         self.kinds = {kind_of(stage) for stage in records(self.folder)}
@@ -236,8 +239,9 @@ class Campaign:
         """Kills so often, goes on each time, and lets the last graph come to its end."""
         first = len(self.kills)
         while True:
-            process = self.start()
-            kill = self.kill(process) if len(self.kills) < kills else None
+            is_killed = len(self.kills) < kills
+            process = self.start(None if is_killed else self.programs)
+            kill = self.kill(process) if is_killed else None
             status = process.wait(RUN_SECONDS)
             if kill is not None:
                 self.kills.append(replace(kill, missed=status != 0))
@@ -250,12 +254,13 @@ class Campaign:
             first = len(self.kills)
             self.forget(self.folder)
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self, programs: Path | None) -> subprocess.Popen[bytes]:
         """Starts a run. Processes that survive a kill write to the same log."""
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        folder = programs or Path(sys.executable).parent
+        path = os.pathsep.join([str(folder), os.environ["PATH"]])
         environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "PATH": path, "OMP_NUM_THREADS": "1"}
         with self.log.open("a") as log:
-            command = [sys.executable, "-m", *self.command]
+            command = [str(folder / "python"), "-m", *self.command]
             return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
 
     def kill(self, process: subprocess.Popen[bytes]) -> Kill | None:

@@ -82,9 +82,9 @@ def exact(setup: Setup, others_too: bool) -> Tensor:
 # --- Score functions
 
 
-@pytest.mark.parametrize("pictures", [2, 3])
-def test_the_reference_is_right_on_average(pictures):
-    setup = setup_of(pictures)
+def test_the_reference_is_right_on_average():
+    """With three pictures, since the hinge of one takes the worse of two others."""
+    setup = setup_of(3)
     assert_close(expected(setup, Estimator(REFERENCE)), exact(setup, others_too=True))
 
 

@@ -25,6 +25,12 @@ def measured(pretrained):
     return config, measure(config)
 
 
+def quick(config):
+    """The same with a baseline that has hardly learned, measured three times."""
+    settings = tuple(setting | {"baseline_steps": 3} for setting in config.settings)
+    return config.model_copy(update={"replicates": 3, "settings": settings})
+
+
 def test_every_setting_has_its_replicates(measured, tmp_path):
     config, rows = measured
     write_rows(tmp_path / "variance.parquet", rows, VARIANCE)
@@ -43,9 +49,7 @@ def test_rollouts_and_the_baseline_lower_the_variance(measured):
 
 
 def test_the_same_configuration_measures_the_same(measured):
-    config, _ = measured
-    quick = tuple(setting | {"baseline_steps": 3} for setting in config.settings)
-    config = config.model_copy(update={"replicates": 3, "settings": quick})
+    config = quick(measured[0])
     rows, again = measure(config), measure(config)
     assert len(rows) == 3 * 2 * len(ROLLOUTS)
     assert not np.isnan([row["squared_distance"] for row in rows]).any()
@@ -55,4 +59,4 @@ def test_the_same_configuration_measures_the_same(measured):
 def test_what_is_not_finite_is_not_measured(measured, monkeypatch):
     monkeypatch.setattr(variance, "flat_gradient", lambda *_: torch.tensor([1.0, torch.nan]))
     with pytest.raises(InputError, match=r"pretrained: its policy gradient with 1 rollouts is not finite"):
-        measure(measured[0])
+        measure(quick(measured[0]))

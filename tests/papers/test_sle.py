@@ -1,13 +1,11 @@
 """SLE: its tables, claims, figures and the contradictions in its own numbers."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from invented_papers import by_heading, judgements, lines
+from invented_papers import by_heading
 from invented_runs import EXPLORING, LEVELS, NEARER, SWEEP
-from matplotlib.colors import to_rgb
 
 from seqcap import papers
 from seqcap.errors import InputError
@@ -17,11 +15,9 @@ from seqcap.papers.sle.ranking import by_length
 from seqcap.papers.sle.sweep import chosen_alpha, outside_sweep, sweep
 from seqcap.report.claims import run_claims
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.colours import colour_of
 from seqcap.report.figures import draw
-from seqcap.report.inputs import Results, Scores
 from seqcap.report.tables import make_table
-from seqcap.report.verdicts import FEW_SEEDS, HOLDS, UNSURE, UNTESTABLE
+from seqcap.report.verdicts import REVERSED
 
 PAPER = papers.load("sle")
 CLAIMS = ClaimsFile.read(PAPER).build(PAPER)
@@ -34,59 +30,6 @@ MULTI_MEANS = PAPER.facts.ours["table2"][MULTI_LABEL].note
 # --- Tables
 
 
-def test_a_row_that_is_not_in_print_follows_the_one_it_is_like(sle):
-    for table, columns in (("sle_table2", 3), ("sle_table4", 4)):
-        cells = lines(sle.read(), table)
-        mine = cells[cells["row"].isin(OURS)]
-        assert len(mine) == columns * mine["row"].nunique()
-        rows = cells["row"].drop_duplicates().tolist()
-        for row, like in OURS.items():
-            if row in rows:
-                assert rows.index(row) - rows.index(like) == (1 if MULTI_LABEL in row else 2)
-        assert set(mine["paper"]) == {""}
-        later = cells["row"].str.contains(MULTI_LABEL, regex=False)
-        assert (cells["note"].str.contains(MULTI_MEANS, regex=False) == later).all()
-    numbers = lines(sle.read(), "sle_table4").set_index(["row", "column"])["ours"]
-    for column, scale in (("CIDEr", 100), ("Div2", 1)):
-        level = scale * LEVELS["sll_sle_mr"][column]
-        assert float(numbers[f"{MULTI_LABEL} (rs)", column]) == pytest.approx(level, abs=0.03 * scale)
-
-
-def test_table_4_notes_the_papers_reuse_of_table_2(sle):
-    notes = lines(sle.read(), "sle_table4").set_index(["row", "column"])["note"]
-    assert "prints Table 2's value" in notes["SLL-SLE (bs)", "CIDEr"]
-    assert "prints Table 2's value" not in notes["SLL-SLE (rs)", "CIDEr"]
-
-
-def test_truth_has_every_variant_and_human_captions(sle):
-    cells = lines(sle.read(), "sle_truth")
-    assert cells["row"].drop_duplicates().tolist()[-1] == "reference grammar"
-    human = cells[cells["row"] == "reference grammar"].set_index("column")
-    assert float(human.loc["precision, 5 samples", "ours"]) == pytest.approx(0.99, abs=0.03)
-    assert human.loc["precision, 5 samples", "n"] == "12 images"
-    assert human.loc["precision, beam", "ours"] == ""
-    assert len(cells) == 15 * 6
-    of_clips = cells[cells["block"] == "lstm_clip"]
-    labels = [f"{name} (clips)" for name in ("XE", "SLL", "SLL-ME", "SLL-SLE")]
-    assert of_clips["row"].drop_duplicates().tolist() == labels
-    assert of_clips["note"].str.startswith("clips (generated), test split, stands in for TGIF").all()
-    assert set(of_clips["n"]) == {"12 clips x 3 seeds"}
-
-
-def test_table_3_has_the_start_and_our_clips(sle):
-    cells = lines(sle.read(), "sle_table3")
-    assert cells["row"].drop_duplicates().tolist()[-2:] == ["SLL-SLE", "XE (start)"]
-    start = cells[cells["row"] == "XE (start)"]
-    assert set(start["paper"]) == {""}
-    assert start["note"].str.contains("what the others continue from").all()
-    ours = cells[cells["column"] == "CIDEr"].set_index("row")["ours"]
-    # The invented best beam caption scores .1 more than samples.
-    for row, name in (("SLL", "sll"), ("SLL-SLE", "sll_sle"), ("XE (start)", "xe")):
-        assert float(ours[row]) == pytest.approx(100 * (LEVELS[name]["CIDEr"] + 0.1), abs=3)
-    assert ours["Official"] == ""
-    assert cells.loc[cells["row"] == "SLL", "paper"].tolist() == ["17.8", "45.9", "15.9"]
-
-
 def test_truth_of_clips_is_left_out_where_only_theirs_is_unknown(sle, monkeypatch: pytest.MonkeyPatch):
     run = sle.read()
     tasks = run.config.tasks | {"clip": run.config.tasks["clip"].model_copy(update={"dataset": "tgif"})}
@@ -96,62 +39,11 @@ def test_truth_of_clips_is_left_out_where_only_theirs_is_unknown(sle, monkeypatc
     assert {cell.block for cell in make_table(run, "sle_truth").cells} == {"lstm", "attention", ""}
 
 
-def test_people_are_those_who_described_pictures(sle, monkeypatch: pytest.MonkeyPatch):
-    """Whatever the evaluations' names: people's captions count once, as the first file has them."""
-    read: list[str] = []
-    monkeypatch.setattr(Scores, "read", lambda files: read.extend(files))
-    Results.read(sle.config().model_copy(update={"evaluations": dict(sorted(sle.evaluations().items()))}), PAPER)
-    assert [Path(file).stem for file in read] == ["sle_image", "sle_clip"]
-
-
 # --- Claims
-
-
-def test_the_runs_claims_hold_as_it_was_made(sle):
-    found = judgements(sle.read())
-    for held in ("C1", "C2", "C3", "C10b"):
-        assert found[held].verdict == HOLDS
-    # All metrics, two of which the invented run has not.
-    assert found["C4a"].verdict == UNTESTABLE
-    assert [outcome.verdict for outcome in found["C4a"].primary] == [HOLDS] * 2 + [UNTESTABLE] * 4
-    assert found["C4a"].primary[4].reason == "the evaluate stage wrote no SPICE for sll_sle (beam)"
-    assert found["C1"].first.difference == pytest.approx(40, abs=2)  # x100
-    # With attention one seed.
-    assert [outcome.verdict for outcome in found["C7"].primary[:2]] == [FEW_SEEDS] * 2
 
 
 def words(sle, results=()) -> dict[str, str]:
     return by_heading(remarks(sle.read(), list(results)))
-
-
-def test_the_regime_is_how_far_samples_are_below_the_beam(sle):
-    said = words(sle)["The regime"]
-    assert "its random samples score 0.4 CIDEr below" in said
-    # In the invented run the best beam caption is always .1 above.
-    ours = float(said.split("SLL's score ")[1].split()[0])
-    xe, clips = (float(said.split(f"{label} ")[1].split(",")[0].split(")")[0]) for label in ("XE's", "SLL's on clips"))
-    assert [ours, xe, clips] == pytest.approx([10] * 3, abs=1)
-    # 40 (exp(-120 / 60) - exp(-200 / 60)): from the last evaluation in the first three quarters to the end.
-    late = " The last quarter of training changed validation CIDEr by "
-    assert said.endswith(f"{late}+4.0 (SLL), +4.0 (SLL-SLE), +4.0 (SLL (clips)), +4.0 (SLL-SLE (clips)).")
-    sle.names.remove("sll_clip")
-    assert words(sle)["The regime"].endswith(f"{late}+4.0 (SLL), +4.0 (SLL-SLE), +4.0 (SLL-SLE (clips)).")
-
-
-def test_what_exploration_costs_is_beside_print(sle):
-    said = words(sle)["What exploration costs and gains"]
-    changes = [float(part.split()[0]) for part in said.split("changes CIDEr by ")[1:]]
-    assert changes == pytest.approx([10, 5, 10], abs=1)
-    assert said.index("SLL-SLE changes") < said.index("SLL-SLE (multi-reference) changes")
-    assert said.count("[") == 3 * 3
-    assert "In print: +2.2, +1.3 and +0.08." in said
-    assert "Alpha is 0.75 here. Its default was chosen on val" in said
-    sle.names.remove("sll_sle_mr")
-    assert "multi-reference" not in words(sle)["What exploration costs and gains"]
-    sle.names.remove("sll_clip")
-    assert "(clips)" not in words(sle)["What exploration costs and gains"]
-    sle.names.remove("sll")
-    assert words(sle).keys() == {"Beams ranked by log p / length", "How long they learnt"}
 
 
 def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.MonkeyPatch):
@@ -163,9 +55,10 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
     rows += [level | {"variant": "sll", "value": -3.0}, level | {"variant": "sll_sle", "value": -9.5}]
     scores = sle.scores
     monkeypatch.setattr(sle, "scores", lambda of: rows if of == "sle_image" else scores(of))
+    # Its runs still rise at the end, so that nothing is reversed yet.
     results = run_claims(CLAIMS, sle.read())
-    (judged,) = (of.judged for of in results if of.claim.id == "C4b")
-    assert (judged.verdict, judged.first.high < 0) == (UNSURE, True)
+    assert "Why SLL-SLE does not gain CIDEr here" not in words(sle, results)
+    results = [replace(of, judged=replace(of.judged, verdict=REVERSED)) for of in results]
     said = words(sle, results)["Why SLL-SLE does not gain CIDEr here"]
     assert "is 9.5 nats on average, SLL's 3.0" in said
 
@@ -193,7 +86,7 @@ def test_beams_are_ranked_by_log_p_over_length(sle):
     run = sle.read()
     sample = by_length(run, "sll")
     decoded = run.decoded("sll").query("decoder == 'beam'")
-    scores = run.scores.ranks("sll", "beam", "CIDEr").set_index(["seed", "item", "rank"])["value"]
+    scores = run.scores.by_rank("sll", "beam", "CIDEr").set_index(["seed", "item", "rank"])["value"]
     changed = set()
     for (seed, item), captions in decoded.groupby(["seed", "item"]):
         best = max(captions.itertuples(), key=lambda row: row.log_prob / (len(row.tokens) + 1))
@@ -247,41 +140,11 @@ def test_how_long_each_run_learnt(sle):
 # --- Figures
 
 
-def test_repeated_captions_are_grey(sle):
-    figure = draw(sle.write(), "sle_fig1")
-    grey = [text.get_text() for text in figure.texts if text.get_color() == "#8a8a8a"]
-    # Ours: 1 and 4 differ; the paper's: 3, 4 and 5 agree.
-    assert [text[0] for text in grey] == ["2", "3", "5", "4", "5"]
-
-
 def test_a_picture_that_is_not_in_the_tar_is_named(sle):
     drawn = sle.write()
     drawn.images["file"] = "images/none.png"
     with pytest.raises(InputError, match=r"no image 'images/none\.png'"):
         draw(drawn, "sle_fig1")
-
-
-def test_a_few_lines_a_panel_above_cross_entropy(sle):
-    figure = draw(sle.write(), "sle_curves")
-    first = figure.axes[0]
-    (dashed,) = [line for line in first.get_lines() if line.get_linestyle() == "--"]
-    assert dashed.get_ydata()[0] == pytest.approx(72)
-    named = [line for line in first.get_lines() if not line.get_label().startswith("_")]
-    shown = {line.get_label(): to_rgb(line.get_color()) for line in named}
-    assert list(shown) == ["SLL", "SLL-ME", "SLL-SLE, alpha .95", "SLL-SLE", MULTI_LABEL]
-    # Of one method's two rows the first is paler.
-    assert shown.pop("SLL-SLE, alpha .95") > to_rgb(colour_of("SLL-SLE"))
-    assert shown == {label: to_rgb(colour_of(label)) for label in shown}
-
-
-def test_concentration_is_the_cumulative_probability(sle):
-    sle.names = ["sll", "xe"]
-    drawn = sle.write()
-    line = next(line for line in figures.concentration(drawn).axes[0].get_lines() if line.get_label() == "SLL")
-    beam = drawn.decoded("sll").query("decoder == 'beam'")
-    whole = np.exp(beam["log_prob"]).groupby([beam["seed"], beam["item"]]).sum().mean()
-    assert line.get_ydata()[-1] == pytest.approx(whole)
-    assert (np.diff(line.get_ydata()) > 0).all()
 
 
 # --- What alpha does

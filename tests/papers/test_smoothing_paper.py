@@ -7,18 +7,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from invented_papers import judgements, lines, outcomes, texts, whole
+from invented_papers import lines, outcomes, whole
 from invented_runs import SmoothingRun
 
 from seqcap.errors import InputError
 from seqcap.papers.smoothing import claims, figures
 from seqcap.papers.smoothing.rows import FILE
-from seqcap.report.colours import MUTED
 from seqcap.report.figures import draw
 from seqcap.report.inputs import Results
-from seqcap.report.scatter import HOLLOW
 from seqcap.report.tables import make_table
-from seqcap.report.verdicts import HOLDS, side_labels
+from seqcap.report.verdicts import side_labels
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MLE, BEST = "MLE", "Tok-Seq | CIDER | Vrefs"
@@ -40,21 +38,6 @@ def whole_lines(name: str) -> pd.DataFrame:
 # --- Tables
 
 
-def test_entries_say_what_they_are_made_of():
-    cells = whole_lines("smoothing_table2").set_index(["row", "column"])
-    ensemble, single = cells.loc[ENSEMBLE], cells.loc[SINGLE]
-    assert ensemble["note"].str.contains("an ensemble of 3 seeds, without attention; the paper's is of 5").all()
-    assert single["note"].str.contains("seed 1, without attention").all()
-    assert single["note"].str.contains("server split, stands in for COCO's evaluation server").all()
-    assert (
-        "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
-        in single.loc["SPICE c5", "note"]
-    )
-    assert single.loc["SPICE c5", "note"].endswith("the paper reports no number; seed 1, without attention")
-    assert float(ensemble.loc["BLEU-1 c40", "ours"]) == pytest.approx(101)
-    assert (cells.loc["Up-Down+†◦", "ours"] == "").all()
-
-
 def test_several_ensembles_are_counted():
     run = SmoothingRun().read()
     runs = tuple(
@@ -67,30 +50,6 @@ def test_several_ensembles_are_counted():
     notes = cells.set_index("row")["note"]
     assert notes[ENSEMBLE].str.contains("3 ensembles, each of 3 seeds, without attention; the paper's is").all()
     assert notes[SINGLE].str.contains("seeds 1, 2, without attention").all()
-
-
-def test_each_task_names_its_data():
-    cells = whole_lines("smoothing_table3").set_index(["row", "column"])
-    notes = cells["note"].groupby("column").first()
-    assert notes["IWSLT'14 De-En BLEU"] == "multi30k, stands in for IWSLT'14 De-En"
-    assert notes["WMT'14 En-Fr BLEU"].startswith("scenes (sentences that a grammar writes")
-    assert cells.loc[(MLE, "WMT'14 En-Fr BLEU"), "ours"] == "30.00"  # the corpus value, not the sentences' mean
-    assert set(cells["n"]) == {"12 sentences x 2 seeds"}
-
-
-def test_gains_are_beside_the_published_gains():
-    cells = whole_lines("smoothing_gains")
-    moved = cells[cells["column"] == "weight moved"].set_index(["block", "row"])["ours"]
-    cells = cells[cells["column"] != "weight moved"].set_index(["block", "row"])
-    assert len(cells) == len(moved) == 2 * 21 + 2 * 7
-    assert moved[("CIDEr, with attention", "Tok | Glove sim")] == "0.300"
-    assert moved[("CIDEr, with attention", "MLE + gammaH")] == ""
-    assert cells.loc[("CIDEr, without attention", BEST), "paper"] == "6.33"
-    assert cells.loc[("CIDEr, with attention", "MLE + gammaH"), "paper"] == "-1.86"
-    made = cells.loc[("BLEU, multi30k, De-En, for IWSLT'14", "tok | Glove sim")]
-    assert made[["paper", "ours", "n"]].tolist() == ["0.14", "1.20", "12 sentences x 2 seeds"]
-    numbers = cells[["ours_low", "ours", "ours_high"]].astype(float)
-    assert numbers.apply(lambda row: row.is_monotonic_increasing, axis=1).all()
 
 
 def test_the_first_phase_is_beside_ours_of_table_1():
@@ -147,19 +106,6 @@ def test_beams_are_drawn_by_width_with_and_without_length_normalisation(smoothin
 
 
 # --- A run of a part
-
-
-def test_the_beam_is_that_of_the_evaluations(smoothing: SmoothingRun):
-    smoothing.names, smoothing.beam = ["lstm_mle", "de_en_mle"], 4
-    run = smoothing.write()
-    for name, words in (
-        ("table1", "The first caption of a beam of 4."),
-        ("table2", "The first caption of a beam of 4,"),
-        ("table3", "of a beam (4 on multi30k, De-En, for IWSLT'14)."),
-        ("quality", "first of a beam of 4)"),
-    ):
-        assert words in make_table(run, f"smoothing_{name}").reading
-    assert "without attention, best caption of a beam of 4, seed 1" in texts(draw(run, "smoothing_fig1"))
 
 
 def test_a_run_of_translation_only(smoothing: SmoothingRun):
@@ -224,40 +170,7 @@ def test_substitutes_of_most_words_test_nothing(monkeypatch: pytest.MonkeyPatch,
     assert {text for key, text in found.items() if key != ("L4", "lstm_seq_hamming_batch")} == {""}
 
 
-def test_claims_hold_as_the_run_was_made():
-    run = SmoothingRun(images=30, seeds=(1, 2, 3)).read()
-    found, judged = outcomes(run), judgements(run)
-    assert {of.verdict for of in judged.values()} == {HOLDS}
-    sides = {claim: [(of.evidence.left, of.evidence.right) for of in its.primary] for claim, its in judged.items()}
-    assert sides["L2"] == [("attention_tok_rfreq", "attention_tok")]
-    both = "lstm_tok_seq_cider_refs"
-    assert sides["L5"] == [(both, "lstm_tok_rfreq"), (both, "lstm_seq_cider_refs")]
-    # The server's entries are of one seed, or one ensemble.
-    server = found["L6", "CIDEr c5", "beam", "tok_seq_cider_ensemble", "tok_seq_cider"]
-    assert (server.verdict, server.seeds) == ("", "1")
-    # In the invented run equal with attention.
-    assert {key[0] for key, outcome in found.items() if (outcome.difference or 0) < 0} <= {"L12"}
-
-
 # --- Remarks
-
-
-def test_remarks():
-    best, lazy, printed, gradient = claims.remarks(SmoothingRun(seeds=(1, 2, 3)).read(), [])
-    assert f"without attention: {BEST}, +15." in best
-    assert "the best there: Tok-Seq | BLEU-4 | Vbatch, +1.36" in best
-    # Computed by hand from Table 1: Hamming V 94.26 - 96.37, CIDER V 96.32 - 94.40.
-    assert "(in print -2.11 to +1.92)" in lazy
-    assert "in 6 pairs" in lazy
-    assert "without attention 21 of 21 losses beat MLE in CIDEr (here 20 of 21) and 21 in BLEU-4 (here " in printed
-    assert "with attention 14 of 21 losses beat MLE in CIDEr (here " in printed
-    assert "and 4 in BLEU-4 (here " in printed
-    assert "Seq, lazy | CIDER (without attention) and Seq, lazy | CIDER (with attention)" in printed
-    assert "5.8% by policy gradient" in gradient
-    assert "gains 6.8% without attention (here 1" in gradient
-    assert "2.1% with attention (here 1" in gradient
-    # Single seeds gain by luck, too.
-    assert "Which loss gains most" not in " ".join(claims.remarks(SmoothingRun(seeds=(1,)).read(), []))
 
 
 def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(monkeypatch: pytest.MonkeyPatch):
@@ -279,60 +192,6 @@ def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(mo
 
 
 # --- Figures
-
-
-def test_examples_are_of_the_captioner_with_attention(smoothing: SmoothingRun):
-    smoothing.names = ["lstm_mle", "attention_mle", "attention_seq_cider_refs", "attention_tok_seq_cider_refs"]
-    run = smoothing.write()
-    shown = texts(draw(run, "smoothing_fig1"))
-    assert shown.count("with attention, best caption of a beam of 3, seed 1") == 1
-    assert shown.count("Tok-Seq") == 5
-    assert shown.count("Not part of this run: Tok.") == 1
-    beam = run.decoded("attention_mle").query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
-    assert any(text.replace("\n    ", " ") == beam["text"].item() for text in shown)
-    # Without attention there are all four.
-    smoothing.names += ["lstm_tok", "lstm_seq_cider_refs", "lstm_tok_seq_cider_refs"]
-    shown = texts(draw(smoothing.write(), "smoothing_fig1"))
-    assert shown.count("without attention, best caption of a beam of 3, seed 1") == 1
-    assert not any("Not part of this run" in text for text in shown)
-
-
-def test_a_gain_of_one_seed_is_hollow_and_over_all_of_mle(smoothing: SmoothingRun):
-    """MLE has three seeds, one loss has one: its gain is over their mean, and marked in table and figure."""
-    smoothing.seeds, entry = (1, 2, 3), smoothing.entry
-    smoothing.entry = lambda name: entry(name).model_copy(update={"seeds": (1,)} if name == "lstm_entropy" else {})
-    scores = smoothing.scores
-    smoothing.scores = lambda of: [row for row in scores(of) if row["variant"] != "lstm_entropy" or row["seed"] == 1]
-    run = smoothing.read()
-    made = lines(run, "smoothing_gains").set_index(["block", "row"]).loc[("CIDEr, without attention", "MLE + gammaH")]
-    ours, base = (run.scores.by_seed(f"lstm_{loss}", "beam", "CIDEr").mean() for loss in ("entropy", "mle"))
-    assert float(made["ours"]) == pytest.approx(100 * (ours - base), abs=0.006)
-    assert "| MLE + gammaH ° |" in make_table(run, "smoothing_gains").markdown()
-    figure = figures.gains(run)
-    hollow = [line for axis in figure.axes for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
-    assert len(hollow) == 1
-    assert hollow[0].get_color() == MUTED
-    assert hollow[0].get_xdata()[0] == pytest.approx(float(made["ours"]), abs=0.006)
-    assert [text.get_text() for text in figure.legends[0].get_texts()][-1] == HOLLOW
-
-
-def test_curves_are_few_in_a_panel(smoothing: SmoothingRun):
-    smoothing.names, smoothing.members = of("lstm", "de_en").names, {}
-    run = smoothing.write()
-    figure = draw(run, "smoothing_curves")
-    there = [axis for axis in figure.axes if axis.axison]
-    # Seven rows; no translation is lazy.
-    assert len(there) == 7 + 5
-    named = [[line for line in axis.get_lines() if not line.get_label().startswith("_")] for axis in there]
-    of_tokens = ["MLE", "MLE + gammaH", "Tok | Glove sim", "Tok | Glove sim rfreq"]
-    assert [line.get_label() for line in named[0]] == of_tokens
-    assert max(map(len, named)) == 4
-    assert {lines[0].get_label() for lines in named} == {"MLE"}
-    # What all losses learn first is cut off, so that their ends can be told apart.
-    values = run.curves.query("quantity == 'val_cider'")
-    bottom, top = (end / 100 for end in there[0].get_ylim())
-    assert values["value"].min() < bottom < values.query("step >= 120")["value"].min()
-    assert top > values["value"].max()
 
 
 # --- Seconds per epoch

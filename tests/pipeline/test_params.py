@@ -36,7 +36,7 @@ def test_alpha_is_filled_in_where_runs_name_it(files):
     files["alpha"] = 0.5
     runs = files.read().runs
     assert runs["sll_sle"].settings["alpha"] == runs["sll_sle_att"].settings["alpha"] == 0.5
-    assert runs["lstm_tok"].settings["alpha"] == 0.3
+    assert runs["lstm_tok"].settings["alpha"] == 0.72
 
 
 def test_every_entry_knows_its_file(files):

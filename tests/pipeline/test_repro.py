@@ -190,7 +190,7 @@ def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
     if victims == "both":
         os.kill(dvc, signal.SIGKILL)
     first.wait()
-    second = start(checkout, "seqcap", "repro")
+    second = start(checkout, "seqcap", "repro", programs=preloaded())
     if victims == "seqcap":
         line = second.stdout.readline()
         assert line.startswith(f"waiting: process {dvc} runs ")
@@ -207,7 +207,7 @@ def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
 def test_a_stage_of_another_dvc_is_waited_for(checkout):
     """DVC itself would fail, and advise to delete its lock."""
     assert run(checkout, "dvc", "repro", "configure")[0] == 0
-    other = began(checkout, "dvc", "repro", "work")
+    other = began(checkout, "dvc", "repro", "work", programs=preloaded())
     work = ("seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item", "work")
     assert run(checkout, *work) == (records.BUSY, "")
     go_on(checkout)

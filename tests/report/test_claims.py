@@ -1,7 +1,5 @@
 """The evidence on claims in a paper's results, and what is written of their verdicts."""
 
-import json
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +10,9 @@ from invented_runs import SleRun, SmoothingRun, counts_of, scores_of
 from seqcap import papers
 from seqcap.files import schemas
 from seqcap.report import claims, verdicts
-from seqcap.report.claims import Claim, JudgedClaim
+from seqcap.report.claims import Comparison, JudgedClaim
 from seqcap.report.convergence import gains
-from seqcap.report.evidence import Changed, Evidence, Registered
+from seqcap.report.evidence import Evidence
 from seqcap.report.inputs import Results
 from seqcap.report.published import Printed
 from seqcap.report.statistics import DRAWS, Number
@@ -40,11 +38,11 @@ def corpus(name: str, by_seed: list[float], levels: list[float]) -> list[dict]:
 
 
 def outcome(rows: list[dict], direction: int = +1, base: str | None = None, **changes: str) -> Outcome:
-    claim = Claim("C0", "a is more than b", "Div2", "sample", "set", "a", "b", direction, base=base)
+    claim = Comparison("C0", "a is more than b", "Div2", "sample", "set", "a", "b", direction, base=base)
     return run_claim(replace(claim, **changes), of(rows, "a", "b", "base"))
 
 
-def run_claim(claim: Claim, results: Results) -> Outcome:
+def run_claim(claim: Comparison, results: Results) -> Outcome:
     (judged,) = claims.run_claims([claim], results)
     return judged.judged.first
 
@@ -108,7 +106,7 @@ def test_a_single_seed_is_compared_with_all_seeds_of_the_other():
 
 def test_seeds_of_runs_that_start_elsewhere_are_not_paired():
     run = of([*system("a", HARD), *system("b", HARD)], "a", "b")
-    claim = Claim("C0", "", "Div2", "sample", "set", "a", "b", +1)
+    claim = Comparison("C0", "", "Div2", "sample", "set", "a", "b", +1)
     assert claims.evidence(claim, run).paired
     runs = [entry.model_copy(update={"captioner": entry.name}) for entry in run.runs]
     apart = replace(run, config=run.config.model_copy(update={"runs": tuple(runs)}))
@@ -118,7 +116,7 @@ def test_seeds_of_runs_that_start_elsewhere_are_not_paired():
 
 def test_a_detail_has_a_difference_and_its_interval_alone():
     rows = [*system("a", [level + 0.2 for level in HARD]), *system("b", HARD)]
-    claim = Claim("C0", "a is more than b", "Div2", "sample", "set", "a", "b", +1, explained="why")
+    claim = Comparison("C0", "a is more than b", "Div2", "sample", "set", "a", "b", +1, explained={REVERSED: "why"})
     run, detail = of(rows, "a", "b"), replace(claim, primary=False)
     (found,) = claims.run_claims([claim, detail, replace(detail, left="nobody")], run)
     first, second, gone = found.judged.outcomes
@@ -151,7 +149,7 @@ def test_a_claim_about_the_size_of_steps():
 def test_a_missing_system_is_not_run_or_not_scored():
     result = outcome(system("a", HARD))
     assert (result.verdict, result.reason) == (UNTESTABLE, "no scores of run b")
-    claim = Claim("C0", "a is more than b", "Div2", "sample", "set", "a", "b", +1)
+    claim = Comparison("C0", "a is more than b", "Div2", "sample", "set", "a", "b", +1)
     gone = run_claim(claim, of(system("a", HARD), "a"))
     assert (gone.verdict, gone.reason) == (NOT_RUN, "run b is not part of these results")
     single = outcome([*system("a", [0.5]), *system("b", [0.4])])
@@ -175,7 +173,9 @@ class Invented:
 
 
 def made(left: Invented, right: Invented) -> JudgedClaim:
-    claim = Claim("C0", "a beats b", "CIDEr", "greedy", "best", "A", "B", +1, sources=(left, right), of="in a dream")
+    claim = Comparison(
+        "C0", "a beats b", "CIDEr", "greedy", "best", "A", "B", +1, sources=(left, right), where="in a dream"
+    )
     (judged,) = claims.run_claims([claim], of(system("a", HARD), "a"))
     return judged
 
@@ -236,7 +236,7 @@ def test_updates_begin_when_the_captioner_learns():
 def test_evidence_says_how_far_its_runs_were_trained():
     run = of([*system("a", HARD), *system("b", HARD)], "a", "b")
     vars(run)["curves"] = pd.DataFrame(curve("a", 0.1, 0.5))
-    found = claims.evidence(Claim("C0", "", "Div2", "sample", "set", "a", "b", +1), run)
+    found = claims.evidence(Comparison("C0", "", "Div2", "sample", "set", "a", "b", +1), run)
     assert [side.gained for side in found.sides] == [{"a": 40}, {}]
     (judged,) = verdicts.judge([found])
     assert judged.not_converged == ("a",)
@@ -246,8 +246,8 @@ def printed_in(paper: str, table: str, column: str, left: str, right: str, block
     return papers.load(paper).published.printed(table, column, left, right, block=block)
 
 
-def compare(printed: Printed | None, metric: str = "CIDEr", decoder: str = "beam", captions="best") -> Claim:
-    return Claim("C0", "a beats b", metric, decoder, captions, "a", "b", +1, printed)
+def compare(printed: Printed | None, metric: str = "CIDEr", decoder: str = "beam", captions="best") -> Comparison:
+    return Comparison("C0", "a beats b", metric, decoder, captions, "a", "b", +1, printed)
 
 
 @pytest.mark.parametrize(
@@ -310,9 +310,9 @@ def test_counts_are_those_of_the_runs_evaluation():
 def test_a_record_is_evidence_in_the_printed_scale():
     run = SleRun(names=["sll", "xe"]).read()
     printed = printed_in("sle", "table1", "CIDEr", "SLL", "XE")
-    claim = Claim("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, printed)
+    claim = Comparison("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, printed)
     (judged,) = claims.run_claims([claim], run)
-    found = Evidence.model_validate(json.loads(json.dumps(judged.comparisons[0].record())))
+    found = Evidence.model_validate(judged.judged.first.evidence.model_dump(mode="json"))
     assert found.what == "CIDEr of 5 samples"
     assert (found.printed, found.proportional, found.items) == ((114.6, 74.2), True, 12)
     assert found.sides[0].value - found.sides[1].value == pytest.approx(40, abs=2)
@@ -325,28 +325,9 @@ def test_a_record_is_evidence_in_the_printed_scale():
     assert not claims.evidence(recall, run).proportional
 
 
-def test_the_table_has_labels_and_reasons():
-    run = SleRun(names=["sll", "xe"]).read()
-    registered = Registered(day="2026-12-01", seeds=5, finds=1.5)
-    claim = Claim("C1", "SLL loses to XE", "CIDEr", "sample", "every", "sll", "xe", -1, why="W.", explained="E.")
-    claim = replace(claim, registered=registered, changed=Changed(day="2026-12-02", before="against MLE"))
-    detail = replace(claim, metric="Div1", captions="set", primary=False)
-    gone = Claim("C2", "SLL beats XE", "mBleu4", "sample", "set", "sll", "nobody", +1)
-    lines = claims.claims_table(claims.run_claims([claim, detail, replace(detail, left="nobody"), gone], run))
-    numbers = r"SLL 109.* \| XE 69.* \| 3, 12 \| <.001 \| reversed( †)?"
-    assert re.fullmatch(rf"\| <a id=\"c1\"></a>C1 \| SLL loses to XE \| CIDEr of 5 samples \| {numbers} \|", lines[2])
-    assert re.fullmatch(r"\|  \|  \| Div-1 of 5 samples \| SLL 0.* \| 3, 12 \|  \|  \|", lines[3])
-    said = lines[7]
-    assert said.startswith(
-        "- C1: W. Registered on 2026-12-01: 5 seeds, which find 1.5. Since 2026-12-02; before, against"
-    )
-    assert said.endswith("E.")
-    assert lines[-1] == "- Not run, for want of their runs: 2 of 4 comparisons (C1, C2)."
-
-
 def test_the_table_says_which_of_several_fails():
     rows = [*system("a", [level + 0.2 for level in HARD]), *system("b", HARD), *system("base", [0.7] * 8)]
-    first = Claim("C0", "a is more than all", "Div2", "sample", "set", "a", "b", +1)
+    first = Comparison("C0", "a is more than all", "Div2", "sample", "set", "a", "b", +1)
     judged = claims.run_claims([first, replace(first, right="base")], of(rows, "a", "b", "base"))
     lines = claims.claims_table(judged)
     assert lines[2].endswith("| all: cannot tell (against base); this: holds |")
@@ -355,6 +336,6 @@ def test_the_table_says_which_of_several_fails():
 
 def test_a_reason_that_claims_share_stands_once():
     run = SleRun(names=["sll", "xe"]).read()
-    first = Claim("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, untestable="both are new")
+    first = Comparison("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, untestable="both are new")
     found = claims.run_claims([first, replace(first, id="C2"), replace(first, id="C3", untestable="")], run)
     assert claims.claims_table(found)[-1] == "- C1, C2: both are new."

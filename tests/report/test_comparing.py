@@ -9,13 +9,13 @@ from parameter_files import ParameterFiles
 
 from seqcap.errors import InputError
 from seqcap.report import comparison
-from seqcap.report.claims import Claim, run_claims
+from seqcap.report.claims import Comparison, run_claims
 from seqcap.report.inputs import Results
 from seqcap.report.verdicts import Outcome
 from seqcap.tools.compare import compare, keep, scored
 
 
-def first(results: Results, claim: Claim) -> Outcome:
+def first(results: Results, claim: Comparison) -> Outcome:
     return run_claims([claim], results)[0].judged.first
 
 
@@ -27,11 +27,11 @@ def test_two_runs_differ_as_a_claim_says(sle, monkeypatch):
     text = compare("sll_sle", "sll")
     assert text.startswith("SLL-SLE against SLL: 3 training seeds, 12 test items\n")
     lines = {line[:40].strip(): line for line in text.splitlines()[1:]}
-    result = first(run, Claim("C", "", "CIDEr", "beam", "best", "sll_sle", "sll", 1))
+    result = first(run, Comparison("C", "", "CIDEr", "beam", "best", "sll_sle", "sll", 1))
     line = next(line for name, line in lines.items() if name.startswith("CIDEr of the best beam caption"))
     for number in (result.number(result.left), result.number(result.right), result.span):
         assert number in line
-    result = first(run, Claim("C", "", "CIDEr", "sample", "every", "sll_sle", "sll", 1))
+    result = first(run, Comparison("C", "", "CIDEr", "sample", "every", "sll_sle", "sll", 1))
     assert result.span in next(line for line in lines.values() if "CIDEr of 5 samples" in line)
     # What SLE is for; fewer repetitions are better.
     distinct = next(line for line in lines.values() if "Div-2 of 5 samples" in line)

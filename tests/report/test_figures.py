@@ -21,22 +21,6 @@ from seqcap.report.scatter import HOLLOW
 from seqcap.report.tables import Estimate
 
 
-@pytest.mark.parametrize("paper", ["spider"])
-def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
-    run = request.getfixturevalue(paper).write()
-    kinds = run.paper.figures
-    figures.write_figures(run)
-    folder = Path(f"reports/{paper}/figures")
-    assert {path.name for path in folder.iterdir()} == {"figures.json", *(f"{name}.png" for name in kinds)}
-    index = json_file.read_json(folder / "figures.json")
-    assert index["order"] == list(kinds)
-    for name, kind in kinds.items():
-        pixels = np.asarray(Image.open(folder / f"{name}.png").convert("L"))
-        assert pixels.shape[0] > 150
-        assert 0.5 < np.mean(pixels > 250) < 0.999  # mostly background, not all of it
-        assert index["figures"][name] == {"title": kind.title, "caption": run.fill(kind.caption)}
-
-
 def draw(results: Results, function: Callable[[Results], Figure | str]) -> None:
     """Writes a paper's figures as if it had one, "one", that a function draws."""
     results = replace(
@@ -51,17 +35,6 @@ def test_a_figure_of_nothing_is_a_sentence(sle):
     assert [path.name for path in Path("reports/sle/figures").iterdir()] == ["figures.json"]
     index = json_file.read_json("reports/sle/figures/figures.json")
     assert index == {"order": ["one"], "figures": {"one": {"title": "Figure 1", "missing": "Nothing was measured."}}}
-
-
-def test_a_figure_has_the_same_bytes_twice(sle):
-    run = sle.write()
-    some = ("sle_fig1", "sle_tradeoff")
-    vars(run.paper)["figures"] = {name: run.paper.figures[name] for name in some}
-    made = []
-    for _ in range(2):
-        figures.write_figures(run)
-        made.append([Path(f"reports/sle/figures/{name}.png").read_bytes() for name in some])
-    assert made[0] == made[1]
 
 
 def test_a_method_has_one_colour_everywhere():

@@ -238,7 +238,9 @@ def several(*differences: float) -> Sequence[Evidence]:
 
 def test_several_hold_if_each_does():
     (judged,) = judge(several(10, 8))
-    assert (judged.verdict, judged.failing) == (HOLDS, ())
+    assert judged.verdict == HOLDS
+    # The least sure one decides.
+    assert judged.deciding.evidence.right == "c"
     assert claim_p(judged.outcomes) == max(outcome.p for outcome in judged.primary)
 
 
@@ -249,6 +251,12 @@ def test_several_say_which_fails():
     assert [outcome.verdict for outcome in judged.primary] == [HOLDS, UNSURE]
     (judged,) = judge(several(10, 8, -10))
     assert (judged.verdict, judged.judgement) == (REVERSED, "reversed (against D)")
+    assert judged.deciding.difference == pytest.approx(-10)
+    metrics = ("CIDEr", "METEOR", "SPICE", "BLEU4")
+    apart = [evidence(metric=metric, difference=-10 if metric == "METEOR" else 10) for metric in metrics]
+    assert judge(apart)[0].judgement == "reversed (METEOR; beam)"
+    apart = [evidence(metric=metric, difference=10 if metric == "METEOR" else 0.01) for metric in metrics]
+    assert judge(apart)[0].judgement == "cannot tell (all but METEOR; beam)"
 
 
 def test_the_least_of_several_is_how_much_they_hold():
@@ -272,7 +280,7 @@ def test_the_p_of_a_claim_is_no_smaller_than_chance():
     """Of five comparisons of nothing, below .05 in one claim of twenty at most."""
     rng = np.random.default_rng(0)
     p = []
-    for _ in range(400):
+    for _ in range(100):
         left, right = rng.normal(100, 1, (2, 3)), rng.normal(100, 1, (5, 3))
         sides = [side("A", dict(enumerate(left[0], 1)))], [side("B", dict(enumerate(of, 1))) for of in right]
         of = [evidence(right=str(n), sides=(sides[0][0], one)) for n, one in enumerate(sides[1])]

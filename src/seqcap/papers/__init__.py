@@ -5,7 +5,8 @@
   its cells. Tables of `published` or `measured` cells need none. With `details: true`, here or below, it is on the
   details' page.
 - `figures.yaml` and `figures.py`: title and caption of each figure; `FIGURES`, file name -> function that draws it.
-  Learning curves and example captions that figures.yaml declares need none. Nothing else imports it, nor matplotlib.
+  Learning curves, trade-offs and example captions that figures.yaml declares need none. Nothing else imports it, nor
+  matplotlib.
 - `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`): the main finding, and the claims, each a sentence of the paper
   with its comparisons, the primary one first, and why it is that one. Where a paper needs code, `claims.py`:
   `claims(results)`; `stand_ins(results)`, pairs of a thing in the paper and its stand-in here, apart from the data;
@@ -45,10 +46,10 @@ def _module(name: str, part: str) -> Any:
 def sources(name: str, stage: str) -> tuple[list[str], list[str]]:
     """The code and data of a paper's stage: names of modules, and patterns of files in the package."""
     part = _PARTS[stage]
-    modules = [of for of in (part, "rows") if (FOLDER / name / f"{of}.py").is_file()]
+    modules = [module for module in (part, "rows") if (FOLDER / name / f"{module}.py").is_file()]
     files = [f"papers/{name}/{file}.yaml" for file in ("paper", "rows", "methods", part)]
     shared = ["report/literature/*.csv"] if stage == "section" else []
-    names = [f"{__name__}.{name}", *(f"{__name__}.{name}.{of}" for of in modules)]
+    names = [f"{__name__}.{name}", *(f"{__name__}.{name}.{module}" for module in modules)]
     return names, [*files, f"papers/{name}/published/*", *shared]
 
 
@@ -65,7 +66,7 @@ def check(parameters: Iterable[str]) -> None:
                 raise InputError(shown, f"has no {file}", "every paper has one")
         paper = load(name)
         tables = [key for key, text in paper.tables.items() if not (text.published or text.measured)]
-        figures = [key for key, text in paper.figures.items() if not (text.curves or text.examples)]
+        figures = [key for key, text in paper.figures.items() if not (text.curves or text.examples or text.tradeoffs)]
         for part, needed in (("tables", tables), ("figures", figures)):
             there = _keys(place / f"{part}.py", part.upper())
             if missing := [key for key in needed if key not in there]:

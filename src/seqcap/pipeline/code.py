@@ -10,7 +10,7 @@ import hashlib
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +22,12 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)  
 def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[str] = ()) -> dict[str, str]:
     """Maps each file that some code runs to a hash of it. `modules` are full names of modules of the package, `scripts`
     files in stages/, `data` patterns of files in the package that the code reads."""
+    return dict(_closure(tuple(modules), tuple(scripts), tuple(data)))
+
+
+@cache
+def _closure(modules: Iterable[str], scripts: Iterable[str], data: Iterable[str]) -> Mapping[str, str]:
+    """Many stages run the same code."""
     found: set[Path] = set()
     ahead = [REPOSITORY / "stages" / script for script in scripts]
     for module in modules:

@@ -19,72 +19,80 @@ from seqcap.report.overview import (
 )
 
 
-def advice(of: Overview) -> list[str]:
+def advice(overview: Overview) -> list[str]:
     """A paragraph for each use."""
-    base = of.baseline
-    if base is None or not of.objectives:
+    base = overview.baseline
+    if base is None or not overview.objectives:
         return []
     found = [
-        _for_one_caption(of, base),
-        _for_samples(of, base),
-        _for_diversity(of, base),
-        _of_smoothing(of, base),
-        _for_distinctiveness(of, base),
-        _for_truth(of, base),
+        _for_one_caption(overview, base),
+        _for_samples(overview, base),
+        _for_diversity(overview, base),
+        _of_smoothing(overview, base),
+        _for_distinctiveness(overview, base),
+        _for_truth(overview, base),
     ]
     return [line for line in found if line]
 
 
-def _for_one_caption(of: Overview, base: Row) -> str:
-    best = of.best(CIDER, of.objectives)
+def _for_one_caption(overview: Overview, base: Row) -> str:
+    best = overview.best(CIDER, overview.objectives)
     if best is None or CIDER not in base.levels:
         return ""
     use = "The highest CIDEr of one caption"
-    if of.is_ahead(best, base, CIDER):
-        return f"**{use}: {best.label}.** {_against(of, best, base, (CIDER, TRUTH))}. {_told(of, best, CIDER)}"
+    if overview.is_ahead(best, base, CIDER):
+        return (
+            f"**{use}: {best.label}.** {_against(overview, best, base, (CIDER, TRUTH))}. {_told(overview, best, CIDER)}"
+        )
     text = f"**{use}: cross-entropy will do.** No objective is shown to beat it in CIDEr of the best beam caption"
-    return f"{text}. The highest number: {best.label}, {_against(of, best, base, (CIDER,))}; not told apart."
+    return f"{text}. The highest number: {best.label}, {_against(overview, best, base, (CIDER,))}; not told apart."
 
 
-def _for_samples(of: Overview, base: Row) -> str:
-    best = of.best(SAMPLES, of.objectives)
-    if best is None or not of.is_ahead(best, base, SAMPLES):
+def _for_samples(overview: Overview, base: Row) -> str:
+    best = overview.best(SAMPLES, overview.objectives)
+    if best is None or not overview.is_ahead(best, base, SAMPLES):
         return ""
-    numbers = _against(of, best, base, (SAMPLES, DIVERSITY, RECALL_OF_SAMPLES))
-    return f"**Random samples that are good one by one: {best.label}.** {numbers}. {_told(of, best, SAMPLES)}"
+    numbers = _against(overview, best, base, (SAMPLES, DIVERSITY, RECALL_OF_SAMPLES))
+    return f"**Random samples that are good one by one: {best.label}.** {numbers}. {_told(overview, best, SAMPLES)}"
 
 
-def _for_diversity(of: Overview, base: Row) -> str:
+def _for_diversity(overview: Overview, base: Row) -> str:
     """Diversity that costs nothing, else what is known of its price."""
-    kept = [row for row in of.objectives if not any(of.is_ahead(base, row, column) for column in (CIDER, SAMPLES))]
-    best = of.best(DIVERSITY, kept)
-    if best is not None and of.is_ahead(best, base, DIVERSITY):
-        numbers = _against(of, best, base, (DIVERSITY, SAMPLES, CIDER))
+    kept = [
+        row
+        for row in overview.objectives
+        if not any(overview.is_ahead(base, row, column) for column in (CIDER, SAMPLES))
+    ]
+    best = overview.best(DIVERSITY, kept)
+    if best is not None and overview.is_ahead(best, base, DIVERSITY):
+        numbers = _against(overview, best, base, (DIVERSITY, SAMPLES, CIDER))
         return f"**Diverse samples at little cost: {best.label}.** {numbers}."
-    most = of.best(DIVERSITY, of.objectives)
+    most = overview.best(DIVERSITY, overview.objectives)
     if most is None or DIVERSITY not in base.levels:
         return ""
     text = "**Diverse samples at little cost: none is shown.** All that is shown to be more diverse than cross-entropy "
     text += "loses CIDEr, of the beam or of samples"
-    if of.is_ahead(most, base, DIVERSITY):
-        text += f". The most diverse: {most.label}, {_against(of, most, base, (DIVERSITY, SAMPLES))}"
-    better = [row for row in kept if of.is_ahead(row, base, SAMPLES)]
-    middle = of.best(DIVERSITY, better)
+    if overview.is_ahead(most, base, DIVERSITY):
+        text += f". The most diverse: {most.label}, {_against(overview, most, base, (DIVERSITY, SAMPLES))}"
+    better = [row for row in kept if overview.is_ahead(row, base, SAMPLES)]
+    middle = overview.best(DIVERSITY, better)
     if middle is not None:
-        numbers = _against(of, middle, base, (SAMPLES, DIVERSITY))
-        text += f". Of those with better samples, none of whose captions are shown to be worse, {middle.label} is the "
-        text += f"most diverse: {numbers}"
+        numbers = _against(overview, middle, base, (SAMPLES, DIVERSITY, TRUTH))
+        text += ". Of those that are shown to raise the CIDEr of samples, and not to lower that of the beam, "
+        text += middle.label
+        text += " loses least diversity" if overview.is_ahead(base, middle, DIVERSITY) else " is the most diverse"
+        text += f": {numbers}"
     return f"{text}."
 
 
-def _of_smoothing(of: Overview, base: Row) -> str:
+def _of_smoothing(overview: Overview, base: Row) -> str:
     """Whether smoothing helps: it costs little, and many ask."""
-    rows = [row for row in of.objectives if row.objective.endswith("smoothing")]
+    rows = [row for row in overview.objectives if row.objective.endswith("smoothing")]
     if not rows:
         return ""
-    better = [row.label for row in rows if of.is_ahead(row, base, CIDER)]
-    diverse = [row for row in rows if of.is_ahead(row, base, DIVERSITY)]
-    worse = [row for row in rows if of.is_ahead(base, row, SAMPLES)]
+    better = [row.label for row in rows if overview.is_ahead(row, base, CIDER)]
+    diverse = [row for row in rows if overview.is_ahead(row, base, DIVERSITY)]
+    worse = [row for row in rows if overview.is_ahead(base, row, SAMPLES)]
     helps = f"{', '.join(better)} of it {'is' if len(better) == 1 else 'are'}" if better else "no kind of it is"
     return (
         f"**Smoothing: {helps} shown to raise the CIDEr of the best caption.** Of {len(rows)} kinds {len(diverse)} are "
@@ -92,35 +100,39 @@ def _of_smoothing(of: Overview, base: Row) -> str:
     )
 
 
-def _for_distinctiveness(of: Overview, base: Row) -> str:
-    kept = [row for row in of.objectives if not of.is_ahead(base, row, LITERAL)]
-    best = of.best(DISTINCT, kept)
-    if best is None or not of.is_ahead(best, base, DISTINCT):
+def _for_distinctiveness(overview: Overview, base: Row) -> str:
+    kept = [row for row in overview.objectives if not overview.is_ahead(base, row, LITERAL)]
+    best = overview.best(DISTINCT, kept)
+    if best is None or not overview.is_ahead(best, base, DISTINCT):
         return "**Captions that tell images apart: none is shown to do so better than cross-entropy.**"
-    numbers = _against(of, best, base, (DISTINCT, LITERAL, TRUTH, CIDER))
-    text = f"**Captions that tell images apart, to a judge: {best.label}.** {numbers}. {_told(of, best, DISTINCT)}"
+    numbers = _against(overview, best, base, (DISTINCT, LITERAL, TRUTH, CIDER))
+    text = (
+        f"**Captions that tell images apart, to a judge: {best.label}.** {numbers}. {_told(overview, best, DISTINCT)}"
+    )
     text += " The judge is not independent in kind: it is a retriever like the one that pays, with another random seed."
-    if of.is_ahead(base, best, TRUTH):
+    if overview.is_ahead(base, best, TRUTH):
         text += " Its captions are shown to be true less often: where that matters, it is not for you."
-    if not of.has(LITERAL):
+    if not overview.has(LITERAL):
         text += " Whether a listener that takes every word literally agrees is not measured in these results."
     return text
 
 
-def _for_truth(of: Overview, base: Row) -> str:
-    best = of.best(TRUTH, of.objectives)
-    if best is None or not of.is_ahead(best, base, TRUTH):
+def _for_truth(overview: Overview, base: Row) -> str:
+    best = overview.best(TRUTH, overview.objectives)
+    if best is None or not overview.is_ahead(best, base, TRUTH):
         return "**Captions that are true: none is shown to be true more often than cross-entropy's.**"
-    numbers = _against(of, best, base, (TRUTH, PRECISION, RECALL, WORDS, CIDER))
-    return f"**Captions that are true: {best.label}.** {numbers[0].upper()}{numbers[1:]}. {_told(of, best, TRUTH)}"
+    numbers = _against(overview, best, base, (TRUTH, PRECISION, RECALL, WORDS, CIDER))
+    return (
+        f"**Captions that are true: {best.label}.** {numbers[0].upper()}{numbers[1:]}. {_told(overview, best, TRUTH)}"
+    )
 
 
-def _against(of: Overview, row: Row, base: Row, columns: Sequence[str]) -> str:
+def _against(overview: Overview, row: Row, base: Row, columns: Sequence[str]) -> str:
     """ "CIDEr, beam 79.5 [75.3, 84.0] against 75.4 [71.7, 79.3]": a row's numbers, and those of cross-entropy."""
     there = [column for column in columns if column in row.levels and column in base.levels]
     return "; ".join(f"{column} {row.levels[column]} against {base.levels[column]}" for column in there)
 
 
-def _told(of: Overview, best: Row, column: str) -> str:
-    close = [row.label for row in of.close(best, column)]
+def _told(overview: Overview, best: Row, column: str) -> str:
+    close = [row.label for row in overview.close(best, column)]
     return f"Not told apart from it: {', '.join(close)}." if close else "It is shown to be ahead of all others."

@@ -1,8 +1,7 @@
 """A paper's claims: what each compares, the evidence on it in a paper's results, and a table of the verdicts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from seqcap.config.report import ReportedRun
@@ -15,17 +14,17 @@ from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions
 from seqcap.report.published import Printed
 from seqcap.report.statistics import Contrast, Missing, Number
-from seqcap.report.verdicts import DAGGER, LESS, REVERSED, UNSURE, Judgement, Outcome
+from seqcap.report.verdicts import DAGGER, UNSURE, Judgement, Outcome
 from seqcap.tasks import KINDS
 
 # Metrics whose printed differences are carried over in proportion to the right side's level; others as printed.
 _PROPORTIONAL = ("CIDEr", "BLEU", "METEOR", "ROUGE_L", "SPICE", "SPIDEr_sum", "words")
 _BETTER: Mapping[Direction, Literal[1, -1, 0]] = {"higher": 1, "lower": -1, "": 0}
 _DIGITS = 8  # of numbers in a record
-_READING = (
-    "What makes a comparison the primary one; then, where a claim does not hold, what explains it. "
-    f"{DAGGER}: what a run gained on val in the last quarter of its updates, in points of CIDEr, BLEU or R@10, "
-    "whichever gained most:"
+_READING = "What makes a comparison the primary one; then, where a claim does not hold, what explains it:"
+_RISING = (
+    f"{DAGGER}: a run of the claim was still rising. In the last quarter of its updates it gained on val, in points of "
+    "CIDEr, BLEU or R@10, whichever gained most: {runs}."
 )
 
 
@@ -41,7 +40,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Claim:
+class Comparison:
     """One comparison of a claim: left is higher (direction +1) or lower (-1) than right."""
 
     id: str  # of the claim; its comparisons share it
@@ -56,14 +55,14 @@ class Claim:
     base: str | None = None  # if given: left is further above `base` than `base` is above right
     untestable: str = ""  # why this run cannot test it, whatever its numbers are
     sources: tuple[Source, Source] | None = None  # of the sides, where they are no two runs
-    of: str = ""  # with `sources`, words that follow the metric, as "at equal CIDEr"
+    where: str = ""  # with `sources`, words that follow the metric, as "at equal CIDEr"
     phrase: str = ""  # what is compared, where the metric's label says too little
     primary: bool = True  # whether it decides the claim; else it is a detail of one
     rule: Rule = "difference"
     margin: float = MARGIN
     control: bool = False  # whether it is a question of ours, which the paper does not claim
     why: str = ""  # why it is the primary one
-    explained: str = ""  # why the claim does not hold, or what was tried
+    explained: Mapping[str, str] = field(default_factory=dict)  # verdict -> why it does not hold, or what was tried
     registered: Registered | None = None
     changed: Changed | None = None
 
@@ -95,7 +94,7 @@ class Claim:
         if self.phrase:
             return self.phrase.format(caption=caption)
         if self.sources is not None:
-            return f"{metric} {self.of}"
+            return f"{metric} {self.where}"
         if self.decoder == "sample":
             return f"{metric} of {results.samples(evaluation)} samples"
         if self.captions != "best":
@@ -108,35 +107,19 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One comparison of a claim, and its outcome."""
-
-    claim: Claim
-    outcome: Outcome
-
-    def record(self) -> dict[str, Any]:
-        """Its evidence as plain data: `Evidence.model_validate` reads it."""
-        return self.outcome.evidence.model_dump(mode="json")
-
-
-@dataclass(frozen=True)
 class JudgedClaim:
     """A claim with all its comparisons."""
 
-    comparisons: tuple[Comparison, ...]
+    claim: Comparison  # its first comparison, which has what they share
     judged: Judgement
 
     @property
-    def claim(self) -> Claim:
-        return self.comparisons[0].claim
-
-    @property
     def explained(self) -> str:
-        """Why the claim does not hold, or what was tried, if claims.yaml says so."""
-        return self.claim.explained if self.judged.verdict in (REVERSED, LESS, UNSURE) else ""
+        """Why the claim does not hold, or what was tried, if claims.yaml says so of this verdict."""
+        return self.claim.explained.get(self.judged.verdict, "")
 
 
-def evidence(claim: Claim, results: Results) -> Evidence:
+def evidence(claim: Comparison, results: Results) -> Evidence:
     """The numbers of a claim's sides, and what the paper says, in the printed scale."""
     printed = claim.printed
     stated = Evidence(
@@ -174,24 +157,21 @@ def evidence(claim: Claim, results: Results) -> Evidence:
     )
 
 
-def run_claims(claims: Sequence[Claim], results: Results) -> list[JudgedClaim]:
+def run_claims(claims: Sequence[Comparison], results: Results) -> list[JudgedClaim]:
     """The claims with their outcomes and verdicts."""
     judged = verdicts.judge([evidence(claim, results) for claim in claims])
-    of_claims = [tuple(of) for _, of in groupby(claims, key=lambda claim: claim.id)]
-    return [
-        JudgedClaim(tuple(map(Comparison, of_claim, judgement.outcomes)), judgement)
-        for of_claim, judgement in zip(of_claims, judged, strict=True)
-    ]
+    firsts = {claim.id: claim for claim in reversed(claims)}
+    return [JudgedClaim(firsts[judgement.claim], judgement) for judgement in judged]
 
 
-def _numbers(claim: Claim, results: Results) -> list[Number | Missing]:
+def _numbers(claim: Comparison, results: Results) -> list[Number | Missing]:
     if claim.sources is not None:
         return [source.number(results) for source in claim.sources]
     samples = results.matched(claim.names, claim.decoder, claim.metric, claim.captions)
     return [samples] if isinstance(samples, Missing) else [Number.of(sample) for sample in samples]
 
 
-def _measured(claim: Claim, results: Results, of: Contrast) -> dict[str, Any]:
+def _measured(claim: Comparison, results: Results, contrast: Contrast) -> dict[str, Any]:
     """The fields of a comparison's `Evidence` that its numbers give."""
     scale = claim.scale(results)
     names = [claim.left, claim.right, *([claim.base] if claim.base else [])]
@@ -204,15 +184,15 @@ def _measured(claim: Claim, results: Results, of: Contrast) -> dict[str, Any]:
             runs=its,
             gained={name: round(results.gained[name], 3) for name in its if name in results.gained},
         )
-        for label, its, number in zip(labels, claim.sides, of.numbers, strict=True)
+        for label, its, number in zip(labels, claim.sides, contrast.numbers, strict=True)
     ]
-    untestable = claim.untestable or of.untestable
-    found: dict[str, Any] = {"sides": tuple(sides), "paired": of.paired, "items": of.items}
-    found |= {"untestable": untestable, "remarks": of.remarks}
-    if of.items < 2:
+    untestable = claim.untestable or contrast.untestable
+    found: dict[str, Any] = {"sides": tuple(sides), "paired": contrast.paired, "items": contrast.items}
+    found |= {"untestable": untestable, "remarks": contrast.remarks}
+    if contrast.items < 2:
         found["untestable"] = untestable or "a single test item has no spread"
-    elif not of.untestable:
-        covariance = scale**2 * statistics.item_covariance(of.numbers)
+    elif not contrast.untestable:
+        covariance = scale**2 * statistics.item_covariance(contrast.numbers)
         found["covariance"] = tuple(
             tuple(_short(number) for number in row[: place + 1]) for place, row in enumerate(covariance.tolist())
         )
@@ -223,70 +203,118 @@ def _short(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
 
+_HEADER = ["", "claim", "compared", "left", "right", "difference [95%]", "paper", "seeds, items"]
+
+
 def claims_table(judged: Sequence[JudgedClaim]) -> list[str]:
-    """Markdown lines: each claim's sentence with its primary comparisons, below them the details; then, in words, why
-    those are the primary ones and what explains the outcome. What has no runs is one line."""
-    header = ["", "claim", "compared", "left", "right", "difference [95%]", "paper", "seeds, items", "q", "verdict"]
-    matrix, words, reasons, absent = [header], list[str](), dict[str, dict[str, None]](), list[str]()
-    for of in judged:
-        gone = [outcome.evidence.absent for outcome in of.judged.outcomes]
-        absent += [of.claim.id] * sum(gone)
-        if all(gone):
+    """Markdown lines: each claim's sentence with its primary comparisons; which runs were still rising; then, in words,
+    why those comparisons are the primary ones and what explains the outcome. What has no runs is one line."""
+    matrix = [[*_HEADER, "q", "verdict"]]
+    words = list[str]()
+    absent = list[str]()
+    for judged_claim in judged:
+        absent += [judged_claim.claim.id for outcome in judged_claim.judged.outcomes if outcome.evidence.absent]
+        if all(outcome.evidence.absent for outcome in judged_claim.judged.outcomes):
             continue
-        for place, outcome in enumerate(of.judged.outcomes):
-            if place == 0 or not gone[place]:
-                matrix.append(_row(of, outcome, first=place == 0))
-                if outcome.reason:
-                    reasons.setdefault(outcome.reason, {})[of.claim.id] = None
-        words += _words(of)
-    shared = [f"- {', '.join(ids)}: {reason}." for reason, ids in reasons.items()]
+        for place, outcome in enumerate(judged_claim.judged.primary):
+            first = place == 0
+            if first or not outcome.evidence.absent:
+                name = f'<a id="{judged_claim.claim.id.lower()}"></a>{judged_claim.claim.id}' if first else ""
+                sentence = outcome.evidence.sentence if first else ""
+                verdict = _verdict(judged_claim.judged, outcome) if first else outcome.judgement
+                matrix.append([name, sentence, *_numbers_of(outcome), outcome.shown_q or "–", verdict])
+        words += _words(judged_claim)
+    shared = _reasons([outcome for judged_claim in judged for outcome in judged_claim.judged.primary])
     lines = [*markdown_table(matrix), ""] if len(matrix) > 1 else []
+    if rising := _rising(judged):
+        lines += [_RISING.format(runs=", ".join(rising)), ""]
     if words:
         lines += [_READING, ""]
     if absent:
         ids = ", ".join(dict.fromkeys(absent))
-        number = sum(len(of.comparisons) for of in judged)
+        number = sum(len(judged_claim.judged.outcomes) for judged_claim in judged)
         shared.append(f"- Not run, for want of their runs: {len(absent)} of {number} comparisons ({ids}).")
     return [*lines, *words, *shared]
 
 
-def _row(of: JudgedClaim, outcome: Outcome, *, first: bool) -> list[str]:
-    claim, shown = of.claim, outcome.evidence
-    row = [f'<a id="{claim.id.lower()}"></a>{claim.id}', shown.sentence] if first else ["", ""]
-    verdict = outcome.judgement
-    if first and len(of.judged.primary) > 1:
-        verdict = f"all: {of.judged.judgement}; this: {verdict}"
-    elif first:
-        verdict = of.judged.judgement
+def details_table(judged: Sequence[JudgedClaim]) -> list[str]:
+    """Markdown lines: the comparisons that decide no claim, and what a reader must know of them; [] without any."""
+    matrix = [_HEADER]
+    shown = list[Outcome]()
+    for judged_claim in judged:
+        details = [
+            outcome
+            for outcome in judged_claim.judged.outcomes[len(judged_claim.judged.primary) :]
+            if not outcome.evidence.absent
+        ]
+        for place, outcome in enumerate(details):
+            first = place == 0
+            name = judged_claim.claim.id if first else ""
+            sentence = outcome.evidence.sentence if first else ""
+            matrix.append([name, sentence, *_numbers_of(outcome)])
+        shown += details
+    return [*markdown_table(matrix), "", *_reasons(shown)] if shown else []
+
+
+def _reasons(outcomes: Sequence[Outcome]) -> list[str]:
+    """A line for each thing that a reader must know of some numbers."""
+    claims = dict[str, dict[str, None]]()  # reason -> its claims, each once
+    for outcome in outcomes:
+        if outcome.of_numbers and not outcome.evidence.absent:
+            claims.setdefault(outcome.of_numbers, {})[outcome.evidence.claim] = None
+    return [f"- {', '.join(ids)}: {reason}." for reason, ids in claims.items()]
+
+
+def _rising(judged: Sequence[JudgedClaim]) -> list[str]:
+    """The runs of primary comparisons that had not converged, each with what it gained."""
+    sides = [
+        side for judged_claim in judged for outcome in judged_claim.judged.primary for side in outcome.evidence.sides
+    ]
+    gained = {name: points for side in sides for name, points in side.gained.items()}
+    names = dict.fromkeys(name for judged_claim in judged for name in judged_claim.judged.not_converged)
+    return [f"`{name}` {gained[name]:+.1f}" for name in names]
+
+
+def _numbers_of(outcome: Outcome) -> list[str]:
+    """What is compared, both sides, the difference, the paper's, and how many seeds and items they are of."""
+    shown = outcome.evidence
     left, right = verdicts.side_labels(shown)
     paper = outcome.printed() or "–"
     if outcome.difference is None:
-        return [*row, shown.what, left, right, "–", paper, "–", "–", verdict]
-    numbers = [f"{left} {outcome.number(outcome.left)}", f"{right} {outcome.number(outcome.right)}", outcome.span]
-    numbers += [paper, f"{outcome.seeds or '–'}, {shown.items:,}", outcome.shown_q]
-    return [*row, shown.what, *numbers, verdict]
+        return [shown.what, left, right, "–", paper, "–"]
+    sides = [f"{left} {outcome.number(outcome.left)}", f"{right} {outcome.number(outcome.right)}"]
+    return [shown.what, *sides, outcome.span, paper, f"{outcome.seeds or '–'}, {shown.items:,}"]
 
 
-def _words(of: JudgedClaim) -> list[str]:
+def _verdict(judged: Judgement, first: Outcome) -> str:
+    """That of a claim, and of its first comparison if that has another one."""
+    if len(judged.primary) == 1:
+        return judged.judgement
+    if first.verdict == judged.verdict:
+        return f"all: {judged.judgement}"
+    return f"all: {judged.judgement}; this: {first.judgement}"
+
+
+def _words(judged_claim: JudgedClaim) -> list[str]:
     """What is said of a claim below the table."""
-    claim, found = of.claim, list[str]()
+    claim = judged_claim.claim
+    found = list[str]()
     if claim.why:
         found.append(claim.why)
     if claim.registered:
         stated = claim.registered
         # Of the results that it was computed from, it is of the next run.
-        when = "" if of.judged.first.evidence.registered else " for the next run"
+        when = "" if judged_claim.judged.first.evidence.registered else " for the next run"
         what = f"{stated.lacks}; {stated.seeds} seeds find" if stated.lacks else f"{stated.seeds} seeds, which find"
         found.append(f"Registered on {stated.day}{when}: {what} {stated.finds:g}.")
     if claim.changed:
         found.append(f"Since {claim.changed.day}; before, {claim.changed.before} was the primary one.")
-    if of.judged.not_converged:
-        sides = [side for outcome in of.judged.primary for side in outcome.evidence.sides]
-        gained = {name: points for side in sides for name, points in side.gained.items()}
-        rising = [f"`{name}` (+{gained[name]:.1f})" for name in of.judged.not_converged]
-        found.append(f"{DAGGER}: still rising: {', '.join(rising)}.")
-    if of.judged.verdict == UNSURE and (needed := of.judged.first.seeds_needed):
+    if (
+        judged_claim.judged.verdict == UNSURE
+        and not claim.registered
+        and (needed := judged_claim.judged.first.seeds_needed)
+    ):
         found.append(f"The paper's difference takes {needed} seeds to be found four times in five.")
-    if of.explained:
-        found.append(of.explained)
+    if judged_claim.explained:
+        found.append(judged_claim.explained)
     return [f"- {claim.id}: {' '.join(found)}"] if found else []

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from seqcap.config import Frozen
-from seqcap.report.claims import Claim
+from seqcap.report.claims import Comparison
 from seqcap.report.evidence import MARGIN, Changed, Registered, Rule
 from seqcap.report.paper import Captions, Paper, read_yaml
 
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+
+# The verdicts that a hand-written text may explain.
+Failure = Literal["reversed", "smaller than printed", "cannot tell"]
 
 # What all comparisons of a claim have of it.
 _OF_ALL = ("control", "why", "explained", "rule", "margin", "registered", "changed")
@@ -49,7 +52,8 @@ class Stated(Frozen):
     control: bool = False  # whether it is a question of ours, which the paper does not claim
     sentence: str
     why: str  # what in the paper makes the first comparisons the primary ones
-    explained: str = ""  # why the claim does not hold, or what was tried; shown only where it does not
+    # Verdict -> why it does not hold, or what was tried. A text was written for its verdict, and goes with it.
+    explained: Mapping[Failure, str] = {}
     rule: Rule = "difference"
     margin: float = Field(MARGIN, gt=0, lt=1)  # of "no worse"
     primary: int = Field(1, ge=1)  # how many of the first comparisons decide it
@@ -95,19 +99,19 @@ class ClaimsFile(Frozen):
     def remark(self, key: str, /, **values: Any) -> str:
         return self.remarks[key].format(**values)
 
-    def build(self, paper: Paper) -> list[Claim]:
+    def build(self, paper: Paper) -> list[Comparison]:
         return self.made(lambda stated, group: self._build(stated, group, paper))
 
-    def made(self, make: Callable[[Stated, Comparisons], Iterable[Claim]]) -> list[Claim]:
+    def made(self, make: Callable[[Stated, Comparisons], Iterable[Comparison]]) -> list[Comparison]:
         """The comparisons of all claims, as `make` gives them for a claim and each of its groups."""
-        found: list[Claim] = []
+        found: list[Comparison] = []
         for stated in self.claims:
             made = (claim for group in stated.comparisons for claim in make(stated, group))
             shared = {name: getattr(stated, name) for name in _OF_ALL}
             found += [replace(claim, **shared, primary=place < stated.primary) for place, claim in enumerate(made)]
         return found
 
-    def _build(self, stated: Stated, group: Comparisons, paper: Paper) -> Iterator[Claim]:
+    def _build(self, stated: Stated, group: Comparisons, paper: Paper) -> Iterator[Comparison]:
         where = group.columns_of or group.table
         for _, column, decoder, left, right in group.each():
             metric, captions = paper.facts.columns[where][column] if group.columns else (column, group.captions)
@@ -117,7 +121,7 @@ class ClaimsFile(Frozen):
                 rows = (paper.row_of(group.table, name, decoder) for name in names)
                 printed = paper.published.printed(group.table, column, *rows)
             signs = group.columns or group.metrics
-            yield Claim(
+            yield Comparison(
                 stated.id,
                 stated.sentence,
                 metric,

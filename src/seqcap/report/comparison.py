@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from seqcap.files.schemas import DECODERS
 from seqcap.metrics.registry import METRICS, Metric
-from seqcap.report.claims import Claim, evidence
+from seqcap.report.claims import Comparison, evidence
 from seqcap.report.evidence import Evidence
 from seqcap.report.inputs import Count, Results
 from seqcap.report.paper import Captions
@@ -19,7 +19,9 @@ def compared(results: Results, left: str, right: str) -> list[Outcome]:
     """The differences by metric; empty where the runs have no score in common. Intervals, p and q are those of the
     report's claims, with q for the number of these metrics."""
     claims = [
-        Claim(f"{decoder} {metric.name}", "", metric.name, decoder, captions, left, right, _SIGNS[metric.direction])
+        Comparison(
+            f"{decoder} {metric.name}", "", metric.name, decoder, captions, left, right, _SIGNS[metric.direction]
+        )
         for decoder in DECODERS
         for metric in METRICS.values()
         if (captions := _captions(metric, decoder)) is not None
@@ -30,8 +32,10 @@ def compared(results: Results, left: str, right: str) -> list[Outcome]:
     return [judged.first for judged in judge(found) if judged.first.difference is not None]
 
 
-def _without_curves(of: Evidence) -> Evidence:
-    return of.model_copy(update={"sides": tuple(side.model_copy(update={"gained": {}}) for side in of.sides)})
+def _without_curves(measured: Evidence) -> Evidence:
+    return measured.model_copy(
+        update={"sides": tuple(side.model_copy(update={"gained": {}}) for side in measured.sides)}
+    )
 
 
 def heading(results: Results, left: str, right: str, outcomes: Sequence[Outcome]) -> str:

@@ -36,7 +36,7 @@ def choose(results: Results, names: Sequence[str]) -> dict[str, Any] | None:
     images = read_images(task, results.split(task)).sample(frac=1, random_state=0)
     long = images[images["longest_reference"] >= _LONG_REFERENCE]
     order = [*long["item"].head(_TRIED), *images["item"].head(1)]
-    item = next((item for item in order if _differ([of[item] for of in captions.values()])), order[-1])
+    item = next((item for item in order if _differ([by_item[item] for by_item in captions.values()])), order[-1])
     scene = scenes_of(task)[item]
     said = {"reference grammar": _reference(task, item)}
     said |= {run.label: captions[run.name][item].split() for run in runs}

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from seqcap.files import json_file, writing
-from seqcap.report import REPORTS, learning, panels
+from seqcap.report import REPORTS, learning, panels, tradeoff_figure
 from seqcap.report.colours import PEOPLE
 from seqcap.report.inputs import Results
 from seqcap.report.scatter import HOLLOW
@@ -48,6 +48,8 @@ def draw(results: Results, name: str) -> Figure | str:
         return drawn
     if text.examples is not None:
         return panels.draw(results, text.examples)
+    if text.tradeoffs is not None:
+        return tradeoff_figure.draw(results, text.tradeoffs)
     assert text.curves is not None  # `papers.check`
     return learning.draw(results, text.curves)
 

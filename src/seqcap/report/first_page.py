@@ -13,26 +13,39 @@ from seqcap.report import REPORTS, provenance, texts
 from seqcap.report.advice import advice
 from seqcap.report.learnt import YARDSTICKS, learnt, read_yardsticks
 from seqcap.report.overview import ACROSS, LITERAL, PRECISION, RECALL, Overview
-from seqcap.report.summary import RESULTS, Claim, Line, Summary
-from seqcap.report.verdicts import DECIDED, FEW_SEEDS, HOLDS, NOT_RUN, UNDECIDABLE, UNSURE, UNTESTABLE
+from seqcap.report.summary import RESULTS, Claim, Line, Summary, foremost
+from seqcap.report.verdicts import (
+    DAGGER,
+    DECIDED,
+    FEW_SEEDS,
+    HOLDS,
+    LESS,
+    NOT_RUN,
+    REVERSED,
+    UNDECIDABLE,
+    UNSURE,
+    UNTESTABLE,
+)
 
-MOST = 6  # claims of a paper on this page
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
 # Columns that results of older code lack.
 _WANTED = (LITERAL, PRECISION, RECALL)
 
 _NO_REASON = "No reason was found; tried: nothing beyond what the paper's page shows."
 
+FAILED_BEFORE = "does not hold"  # the older rule's word for the opposite sign
+
 ByPaper = dict[str, list[str]]  # paper -> claims
+ByOutcome = dict[str, dict[tuple[str, str], list[Claim]]]  # paper -> verdict and reason -> claims
 
 
 @dataclass(frozen=True)
 class There:
-    """A claim's first comparison on the data of an experiment; `rule` as of `Summary`."""
+    """The comparison that decides a claim, on the data of an experiment; `rule` as of `Summary`."""
 
     line: Line
     verdict: str  # of the claim, if the same comparisons decide it there
-    words: str
+    words: str  # what is said of the claim there
     rule: str
 
 
@@ -52,7 +65,7 @@ class Reported:
                 yield paper, claim
 
     def elsewhere(self, paper: str, claim: Claim) -> dict[str, There]:
-        """Data -> a claim's first comparison there, if it has a number."""
+        """Data -> the comparison there that decides a claim here, if it has a number."""
         found = {}
         for data, papers in self.published.items():
             there = _same(claim, papers[paper]) if paper in papers else None
@@ -64,12 +77,7 @@ class Reported:
         """Whether a claim is decided by another comparison on other data."""
         papers = self.published[data]
         its = [other for other in papers[paper].claims if other.id == claim.id] if paper in papers else []
-        return any(other.first.difference and other.first.key != claim.first.key for other in its)
-
-    def others(self, paper: str) -> list[str]:
-        """The other data that some claim of a paper was run on."""
-        claims = [claim for claim in self.papers[paper].claims if claim.verdict != NOT_RUN]
-        return list(dict.fromkeys(data for claim in claims for data in self.elsewhere(paper, claim)))
+        return any(other.deciding.difference and other.deciding.key != claim.deciding.key for other in its)
 
     def label(self, paper: str) -> str:
         """A paper's label, with the rule of its verdicts if that is not today's."""
@@ -77,14 +85,10 @@ class Reported:
         return f"{summary.said['label']} (rule of `{summary.rule}`)" if summary.rule else str(summary.said["label"])
 
     def shown(self, paper: str) -> list[Claim]:
-        """The claims of a paper that this page shows: those that its claims.yaml names, else its main one, the control
-        of that and the next ones in their order; of those that were run, at most `MOST`."""
+        """The claims of a paper that this page shows (`foremost`), of those that were run."""
         summary = self.papers[paper]
         claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
-        finding = summary.said["finding"] or {}
-        first = [*finding.get("shown", ()), finding.get("claim"), finding.get("control")]
-        order = dict.fromkeys([*(name for name in first if name), *claims])
-        return [claims[name] for name in order if name in claims][:MOST]
+        return [claims[name] for name in foremost(summary.said["finding"], list(claims))]
 
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""
@@ -94,6 +98,22 @@ class Reported:
         """The page in a folder of results, relative to this report; "" where it is not in its folder."""
         page = folder / "report.md"
         return page.relative_to(self.folder).as_posix() if page.is_relative_to(self.folder) else ""
+
+    def shared(self, claims: Mapping[str, Sequence[Claim]]) -> list[str]:
+        """The other data that some of the papers' claims have a number on."""
+        its = [(paper, claim) for paper, of_paper in claims.items() for claim in of_paper]
+        return [data for data in self.published if any(data in self.elsewhere(*pair) for pair in its)]
+
+    def pages_on(self, data: str) -> str:
+        """The papers with results on other data, each with a link to its page there."""
+        labels = {paper: str(summary.said["label"]) for paper, summary in self.published[data].items()}
+        pages = {paper: self.page_of(paper, data) for paper in labels}
+        return ", ".join(f"[{label}]({pages[paper]})" if pages[paper] else label for paper, label in labels.items())
+
+    @property
+    def rising(self) -> int:
+        """How many claims of today's rule use a run that was still rising."""
+        return sum(DAGGER in claim.words and not claim.control for _, claim in self.claims())
 
     @property
     def is_of_this_checkout(self) -> bool:
@@ -106,7 +126,7 @@ class Reported:
 
     @property
     def datasets(self) -> str:
-        return ", ".join(dict.fromkeys(data for of in self.papers.values() for data in of.said["datasets"]))
+        return ", ".join(dict.fromkeys(data for summary in self.papers.values() for data in summary.said["datasets"]))
 
     @property
     def on_generated(self) -> str:
@@ -146,15 +166,18 @@ class Reported:
 
 
 def _same(wanted: Claim, summary: Summary) -> There | None:
-    """The same claim, if the same comparisons decide it; else its first comparison, where it decides a claim or, if it
-    decides none there, as a detail of one."""
-    keys = [line.key for line in wanted.primary]
+    """The deciding comparison of a claim: of the same claim, if the same comparisons decide it there; else where it
+    decides a claim or, if it decides none there, as a detail of one."""
+    key, primary = wanted.deciding.key, [line.key for line in wanted.primary]
     for claim in summary.claims:
-        if [line.key for line in claim.primary] == keys:
-            return There(claim.first, claim.verdict, claim.words, summary.rule)
-    found = [line for claim in summary.claims for line in claim.lines if line.key == keys[0]]
-    line = next((line for line in found if line.primary), found[0] if found else None)
-    return There(line, "", line.verdict, summary.rule) if line else None
+        if [line.key for line in claim.primary] == primary:
+            line = next(line for line in claim.primary if line.key == key)
+            return There(line, claim.verdict, claim.words, summary.rule)
+    alike = [line for claim in summary.claims for line in claim.lines if line.key == key]
+    if not alike:
+        return None
+    line = next((line for line in alike if line.primary), alike[0])
+    return There(line, "", line.verdict or "(decides no claim there)", summary.rule)
 
 
 def first_page(report: Reported) -> str:
@@ -166,7 +189,7 @@ def first_page(report: Reported) -> str:
         **_across(report),
         **_findings(report),
         **_differing(report),
-        **_failed(report),
+        **_became(report),
         **_limits(report),
         **_origins(report),
     )
@@ -209,7 +232,7 @@ def _findings(report: Reported) -> dict[str, Any]:
     """What each paper claims above all and, below it, a control of it; and the papers whose claim was not run."""
     findings, left_out = [], []
     for paper, summary in report.papers.items():
-        claims = {claim.id: claim for claim in summary.claims if claim.first.difference}
+        claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
         if not summary.claims:
             continue
         finding = summary.said["finding"]
@@ -220,7 +243,13 @@ def _findings(report: Reported) -> dict[str, Any]:
         findings.append({"paper": paper, "first": True, "sentence": finding["sentence"], "claim": claim})
         if control:
             findings.append({"paper": paper, "first": False, "sentence": control.sentence, "claim": control})
-    return {"findings": findings, "left_out": left_out, "headlines": _headlines(report, findings)}
+    main = {finding["paper"]: [finding["claim"]] for finding in findings if finding["first"]}
+    return {
+        "findings": findings,
+        "left_out": left_out,
+        "headlines": _headlines(report, findings),
+        "beside": report.shared(main),
+    }
 
 
 def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -231,12 +260,13 @@ def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> list[
     for finding in (finding for finding in findings if finding["first"]):
         paper, claim = finding["paper"], finding["claim"]
         summary = report.papers[paper]
-        control = next((of["claim"] for of in findings if of["paper"] == paper and not of["first"]), None)
+        control = next((other["claim"] for other in findings if other["paper"] == paper and not other["first"]), None)
         words = _with_rule(claim.verdict, summary.rule)
         words += f" (a control of it: {control.verdict})" if control else ""
         here.setdefault(words, []).append(summary.said["label"])
         for data, found in report.elsewhere(paper, claim).items():
-            known = _with_rule(found.verdict or found.line.verdict, found.rule)
+            words = found.verdict or found.line.verdict
+            known = _with_rule(words, found.rule) if words else "decided by another comparison"
             there.setdefault(data, {}).setdefault(known, []).append(summary.said["label"])
     sentences = [f"**Main claims, on {' and '.join(report.datasets.split(', '))}.** {_grouped(here)}."]
     sentences += [f"**Main claims, on {data}.** {_grouped(groups)}." for data, groups in there.items()]
@@ -273,14 +303,19 @@ def _span(numbers: Collection[int]) -> str:
     return " to ".join(f"{number:,}" for number in sorted({min(numbers), max(numbers)})) if numbers else "no"
 
 
-def _failed(report: Reported) -> dict[str, Any]:
-    """What did not reproduce: paper -> verdict and reason -> its claims."""
-    failed = dict[str, dict[tuple[str, str], list[Claim]]]()
+def _became(report: Reported) -> dict[str, Any]:
+    """What became of the papers' claims: those that hold, those that are shown to be otherwise, and those that are not
+    decided; of each, paper -> verdict and reason -> claims."""
+    held, otherwise, undecided = ByOutcome(), ByOutcome(), ByOutcome()
     for paper, claim in report.claims():
-        if claim.control or claim.verdict in (HOLDS, NOT_RUN):
+        if claim.control or claim.verdict == NOT_RUN:
             continue
-        failed.setdefault(paper, {}).setdefault((claim.words, _reason(claim)), []).append(claim)
-    return {"failed": failed}
+        if claim.verdict == HOLDS:
+            held.setdefault(paper, {}).setdefault((claim.words, ""), []).append(claim)
+        else:
+            group = otherwise if claim.verdict in (REVERSED, LESS, FAILED_BEFORE) else undecided
+            group.setdefault(paper, {}).setdefault((claim.words, _reason(claim)), []).append(claim)
+    return {"held": held, "otherwise": otherwise, "undecided": undecided}
 
 
 def _reason(claim: Claim) -> str:
@@ -296,12 +331,12 @@ def _reason(claim: Claim) -> str:
 
 
 def _limits(report: Reported) -> dict[str, Any]:
-    seeds = {number for _, claim in report.claims() for number in claim.first.seeds if claim.verdict != NOT_RUN}
+    seeds = {number for _, claim in report.claims() for number in claim.deciding.seeds if claim.verdict != NOT_RUN}
     said = [summary.said for summary in report.papers.values()]
     return {
-        "generated": any({"scenes", "clips"} & set(of["datasets"]) for of in said),
+        "generated": any({"scenes", "clips"} & set(contents["datasets"]) for contents in said),
         "repeated": _span(seeds) if seeds else "",
-        "levels": list(dict.fromkeys(name for of in said for name in of["levels"])),
+        "levels": list(dict.fromkeys(name for contents in said for name in contents["levels"])),
     }
 
 
@@ -318,14 +353,22 @@ def _origins(report: Reported) -> dict[str, Any]:
     for folder, summary in report.studies.items():
         page = report.page(folder)
         rows += _origin(summary, f"[{summary.said['label']}]({page})" if page else summary.said["label"])
-    everywhere = [report.papers, *report.published.values(), report.studies]
-    commits = {summary.provenance["commit"] for papers in everywhere for summary in papers.values()}
-    return {"origins": rows, "commits": sorted(commit for commit in commits if commit)}
+    published = [summary for papers in report.published.values() for summary in papers.values()]
+    origins = [summary.provenance for summary in (*report.papers.values(), *published, *report.studies.values())]
+    commits = {origin["commit"] for origin in origins}
+    versions = {provenance.in_words(origin)["versions"] for origin in origins if origin["versions"]}
+    return {
+        "origins": rows,
+        "commits": sorted(commit for commit in commits if commit),
+        "unknown": None in commits,
+        # In words where all are the same.
+        "versions": versions.pop() if len(versions) == 1 else "",
+    }
 
 
 def _origin(summary: Summary, label: str) -> list[dict[str, str]]:
     """The rows of a paper's data. What they share is in the first."""
     shared = provenance.in_words(summary.provenance)
-    data = [provenance.data_in_words(of) for of in summary.provenance["data"]]
-    first, *others = [{**dict.fromkeys(shared, ""), "paper": "", **of} for of in data]
+    data = [provenance.data_in_words(task) for task in summary.provenance["data"]]
+    first, *others = [{**dict.fromkeys(shared, ""), "paper": "", **task} for task in data]
     return [{**first, **shared, "paper": label}, *others]

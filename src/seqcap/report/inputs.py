@@ -57,13 +57,14 @@ class Scores:
         offsets = lists.offsets.to_numpy()
         self._flat = lists.values.to_numpy()
         types = {"seed": np.int32, "item": np.int64, "rank": np.int32, "value": np.float64}
-        columns = {name: _numbers(table[name]).astype(kind, copy=False) for name, kind in types.items()}
+        # Columns of all rows; no item or rank is -1, no value NaN.
+        self._columns = {name: _numbers(table[name]).astype(kind, copy=False) for name, kind in types.items()}
         # Of a row's statistics, where they are in `_flat`, and how many.
-        columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
-        self._rows = pd.DataFrame(columns, copy=False)
+        self._columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
         systems = table.select(_SYSTEM).to_pandas(categories=_SYSTEM)
         self._places = systems.groupby(_SYSTEM, observed=True, sort=False).indices
-        self._cached: dict[tuple[str, str, str, Captions], Sample | None] = {}
+        self._samples: dict[tuple[str, str, str, Captions], Sample | None] = {}
+        self._corpora: dict[tuple[str, str, str], pd.Series[float] | None] = {}
 
     @classmethod
     def read(cls, files: Sequence[str]) -> Scores:
@@ -80,7 +81,7 @@ class Scores:
 
     def by_rank(self, name: str, decoder: str, metric: str) -> pd.DataFrame:
         """The score of every caption of every item, of a metric of captions: columns seed, item, rank and value."""
-        rows = self._of(name, decoder, metric)
+        rows = pd.DataFrame(self._rows(name, decoder, metric))
         return rows.loc[(rows["item"] >= 0) & (rows["rank"] >= 0), ["seed", "item", "rank", "value"]]
 
     def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
@@ -95,13 +96,14 @@ class Scores:
         """The scores of items, or their statistics for a corpus metric; None without any. Its value
         is the one for the whole corpus where the evaluate stage wrote that."""
         key = name, decoder, metric, captions
-        if key not in self._cached:
-            made = self._made(*key)
+        if key not in self._samples:
+            of_items = self._of_items(*key)
             corpus = None if captions == "every" else self.corpus(name, decoder, metric)
-            if made is not None and corpus is not None and set(made.seeds.tolist()) <= set(corpus.index):
-                made = replace(made, shift=corpus[made.seeds.tolist()].to_numpy() - made.by_seed)
-            self._cached[key] = made
-        return self._cached[key]
+            if of_items is not None and corpus is not None and set(of_items.seeds.tolist()) <= set(corpus.index):
+                shift = corpus[of_items.seeds.tolist()].to_numpy() - of_items.by_seed
+                of_items = replace(of_items, shift=shift)
+            self._samples[key] = of_items
+        return self._samples[key]
 
     def samples(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
         """`sample` of several names."""
@@ -113,37 +115,45 @@ class Scores:
             found.append(sample)
         return found
 
-    def _made(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
+    def _of_items(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
         counts = registry.find(metric).statistics
-        rows = self._of(name, decoder, counts or metric)
+        rows = self._rows(name, decoder, counts or metric)
         if counts:
-            rows = rows[rows["length"] > 0]
+            chosen = rows["length"] > 0
         else:
-            rank = rows["rank"]
-            chosen = rank < 0 if captions == "set" else rank == 0 if captions == "best" else rank >= 0
-            rows = rows[(rows["item"] >= 0) & (rows["length"] == 0) & chosen]
-        if rows.empty:
+            ranks = {"set": rows["rank"] < 0, "best": rows["rank"] == 0, "every": rows["rank"] >= 0}
+            chosen = ranks[captions] & (rows["item"] >= 0) & (rows["length"] == 0)
+        rows = {column: values[chosen] for column, values in rows.items()}
+        if not len(rows["item"]):
             return None
-        (item, items), (seed, seeds) = (pd.factorize(rows[of].to_numpy(), sort=True) for of in ("item", "seed"))
-        cell, cells = item * len(seeds) + seed, len(items) * len(seeds)
+        items, item = np.unique(rows["item"], return_inverse=True)
+        seeds, seed = np.unique(rows["seed"], return_inverse=True)
+        cell = item * len(seeds) + seed
         shape = (len(items), len(seeds), -1)
         if counts:
-            starts = rows["start"].to_numpy()[np.argsort(cell)]
-            statistics = self._flat[starts[:, None] + np.arange(rows["length"].iloc[0])].reshape(shape)
+            starts = rows["start"][np.argsort(cell)]
+            statistics = self._flat[starts[:, None] + np.arange(rows["length"][0])].reshape(shape)
             return Sample(items, seeds, statistics, np.ones(shape[:2], bool), partial(corpus_values, metric))
-        number = np.bincount(cell, weights=rows["value"].notna(), minlength=cells)
-        total = np.bincount(cell, weights=rows["value"].fillna(0.0), minlength=cells)
+        known = ~np.isnan(rows["value"])
+        cells = len(items) * len(seeds)
+        number = np.bincount(cell, weights=known, minlength=cells)
+        total = np.bincount(cell, weights=np.where(known, rows["value"], 0.0), minlength=cells)
         return Sample(items, seeds, (total / np.maximum(number, 1)).reshape(shape), (number > 0).reshape(shape[:2]))
 
-    def _of(self, name: str, decoder: str, metric: str) -> pd.DataFrame:
-        """The rows of one system and metric; no item or rank is -1, no value NaN."""
-        rows: pd.DataFrame = self._rows.iloc[self._places.get((name, decoder, metric), [])]
-        return rows
+    def _rows(self, name: str, decoder: str, metric: str) -> dict[str, NDArray[Any]]:
+        """The columns of the rows of one system and metric."""
+        places = self._places.get((name, decoder, metric), np.array([], dtype=np.intp))
+        return {column: values[places] for column, values in self._columns.items()}
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
-        rows = self._of(name, decoder, metric)
-        values = rows[rows["item"] < 0].set_index("seed")["value"].dropna().sort_index()
-        return None if values.empty else values
+        """A metric's values of the whole corpus, by seed; None without any."""
+        key = name, decoder, metric
+        if key not in self._corpora:
+            rows = self._rows(*key)
+            whole = (rows["item"] < 0) & ~np.isnan(rows["value"])
+            values = pd.Series(rows["value"][whole], pd.Index(rows["seed"][whole], name="seed")).sort_index()
+            self._corpora[key] = None if values.empty else values
+        return self._corpora[key]
 
     def by_seed(self, name: str, decoder: str, metric: str, captions: Captions = "best") -> pd.Series[float] | None:
         """A metric's value per seed: that of the corpus if there is one, else the mean over items."""
@@ -153,18 +163,11 @@ class Scores:
         sample = self.sample(name, decoder, metric, captions)
         return None if sample is None else pd.Series(sample.by_seed, pd.Index(sample.seeds, name="seed"))
 
-    def ranks(self, name: str, decoder: str, metric: str) -> pd.DataFrame:
-        """The scores of single captions: seed, item, rank, value."""
-        rows = self._of(name, decoder, metric)
-        single = (rows["item"] >= 0) & (rows["rank"] >= 0)
-        found: pd.DataFrame = rows.loc[single, ["seed", "item", "rank", "value"]]
-        return found
-
     def items(self, name: str) -> int:
         """How many items a run, or people, have scores of."""
         places = [places for (variant, *_), places in self._places.items() if variant == name]
-        items = self._rows["item"].iloc[np.concatenate([[], *places]).astype(int)]
-        return int(items[items >= 0].nunique())
+        items = self._columns["item"][np.concatenate([[], *places]).astype(int)]
+        return len(np.unique(items[items >= 0]))
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
         if all(variant != name for variant, *_ in self._places):
@@ -189,8 +192,10 @@ class Results:
     @classmethod
     def read(cls, config: PaperConfig, paper: Paper) -> Results:
         # Evaluations of images come first: human captions in tables are those of images.
-        evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
-        scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
+        evaluations = sorted(config.evaluations.values(), key=lambda evaluation: evaluation.task != config.pictures)
+        scores = Scores.read(
+            [file for evaluation in evaluations for file in (evaluation.scores, *evaluation.retrieval)]
+        )
         return cls(config, paper, scores)
 
     @property

@@ -23,13 +23,17 @@ _WIDTH, _HEIGHT = 2.7, 1.9  # inches of a panel
 _NAMES = 1.9  # inches of the names beside a row
 
 
-def draw(results: Results, of: LearningCurves, runs: Sequence[ReportedRun] = ()) -> Figure | str:
+def draw(results: Results, declared: LearningCurves, runs: Sequence[ReportedRun] = ()) -> Figure | str:
     """The figure, or a sentence where none of its runs is there. `runs`: which runs, if not all that were trained."""
-    runs = _declared(runs or results.trained, of)
-    columns = [_Column(results, column, runs) for column in of.columns]
+    runs = _declared(runs or results.trained, declared)
+    columns = [_Column(results, column, runs) for column in declared.columns]
     # What is in every row, as the baseline, makes no panel by itself.
-    common = set[str]().union(*of.rows.values()).intersection(*of.rows.values()) if len(of.rows) > 1 else set[str]()
-    groups = {title: _in_order(runs, labels) for title, labels in of.rows.items()}
+    common = (
+        set[str]().union(*declared.rows.values()).intersection(*declared.rows.values())
+        if len(declared.rows) > 1
+        else set[str]()
+    )
+    groups = {title: _in_order(runs, labels) for title, labels in declared.rows.items()}
     own = {title: [run for run in group if run.label not in common] for title, group in groups.items()}
     groups = {title: group for title, group in groups.items() if any(column.has(own[title]) for column in columns)}
     columns = [column for column in columns if any(column.has(own[title]) for title in groups)]
@@ -42,24 +46,24 @@ def draw(results: Results, of: LearningCurves, runs: Sequence[ReportedRun] = ())
         colours = _shades(group)
         for axis, column in zip(row, columns, strict=True):
             if column.has(own[title]):
-                column.plot(axis, group, colours, of)
+                column.plot(axis, group, colours, declared)
             else:
                 axis.set_axis_off()
         row[0].set_ylabel(title)
         start = Line2D([], [], color=_START, linestyle="--", linewidth=0.9)
-        name_lines(row, {f"{of.start} (step 0)": start} if of.start else {})
+        name_lines(row, {f"{declared.start} (step 0)": start} if declared.start else {})
     for axis, column in zip(panels[0], columns, strict=True):
         axis.set_title(column.title, loc="left", fontsize=8)
     for column, below in zip(columns, panels.T, strict=True):
-        column.limit(below, of.early)
+        column.limit(below, declared.early)
         shown = [axis for axis in below if axis.axison]
         shown[-1].set_xlabel("training step (0: before any)")
     return figure
 
 
-def _declared(runs: Sequence[ReportedRun], of: LearningCurves) -> list[ReportedRun]:
+def _declared(runs: Sequence[ReportedRun], declared: LearningCurves) -> list[ReportedRun]:
     """The runs that a row names, with their labels as it writes them; of several of one label the first."""
-    labels = {label.casefold(): label for labels in of.rows.values() for label in labels}
+    labels = {label.casefold(): label for labels in declared.rows.values() for label in labels}
     found: dict[tuple[str, str, str], ReportedRun] = {}
     for run in runs:
         if label := labels.get(run.label.casefold()):
@@ -74,29 +78,33 @@ def _in_order(runs: Sequence[ReportedRun], labels: Sequence[str]) -> list[Report
 class _Column:
     """The curves of one quantity: run -> its values, a row per step and a column per seed."""
 
-    def __init__(self, results: Results, of: Quantity, runs: Sequence[ReportedRun]) -> None:
+    def __init__(self, results: Results, quantity: Quantity, runs: Sequence[ReportedRun]) -> None:
         curves = results.curves
         self.lines: dict[str, pd.DataFrame] = {}
-        self.runs = [run for run in runs if of.task in ("", run.task) and of.captioner in ("", run.captioner)]
+        self.runs = [
+            run for run in runs if quantity.task in ("", run.task) and quantity.captioner in ("", run.captioner)
+        ]
         for run in self.runs:
             mine = curves[curves["variant"] == run.name]
-            there = [quantity for quantity in of.of if (mine["quantity"] == quantity).any()]
+            there = [name for name in quantity.of if (mine["quantity"] == name).any()]
             mine = mine[mine["quantity"].isin(there[:1])]
             if not mine.empty and mine["step"].max() > 0:
-                self.lines[run.name] = of.scale * mine.pivot_table(index="step", columns="seed", values="value")
+                self.lines[run.name] = quantity.scale * mine.pivot_table(index="step", columns="seed", values="value")
         firsts = {name: line[line.index == 0].to_numpy() for name, line in self.lines.items()}
         self.start = {name: float(first.mean()) for name, first in firsts.items() if first.size}
-        if of.relative:
+        if quantity.relative:
             self.lines = {name: line / self.start[name] for name, line in self.lines.items() if name in self.start}
             self.start = dict.fromkeys(self.lines, 1.0)
         tasks = dict.fromkeys(run.task for run in self.runs if run.name in self.lines)
         data = dict.fromkeys(results.dataset(task) for task in tasks)
-        self.title = f"{of.title}\n{' and '.join(data)}, val"
+        self.title = f"{quantity.title}\n{' and '.join(data)}, val"
 
     def has(self, group: Sequence[ReportedRun]) -> bool:
         return any(run.name in self.lines for run in group)
 
-    def plot(self, axis: Axes, group: Sequence[ReportedRun], colours: Mapping[str, str], of: LearningCurves) -> None:
+    def plot(
+        self, axis: Axes, group: Sequence[ReportedRun], colours: Mapping[str, str], declared: LearningCurves
+    ) -> None:
         """The group's runs, a thick line for the mean over seeds in a band of all of them, a thin line for a single
         seed; the other runs of their captioners are grey."""
         captioners = {run.captioner for run in group}
@@ -115,7 +123,7 @@ class _Column:
             label = run.label if seeds > 1 else f"{run.label} (one seed)"
             axis.plot(line.mean(axis=1), color=colour, linewidth=1.8 if seeds > 1 else 0.9, label=label, zorder=3)
         starts = [self.start[name] for name in names if name in self.start]
-        if of.start and starts:
+        if declared.start and starts:
             axis.axhline(float(np.mean(starts)), color=_START, linestyle="--", linewidth=0.9, zorder=1)
 
     def limit(self, axes: Sequence[Axes], early: float) -> None:

@@ -9,16 +9,16 @@ from seqcap.report.overview import CIDER, DISTINCT, DIVERSITY, LITERAL, RECALL, 
 YARDSTICKS = "across_yardsticks"  # rank correlations of the papers' yardsticks with TRUTH and others, a table
 
 
-def learnt(of: Overview, yardsticks: Sequence[Mapping[str, str]]) -> list[str]:
+def learnt(overview: Overview, yardsticks: Sequence[Mapping[str, str]]) -> list[str]:
     """What the table of all objectives tells; `yardsticks`: lines of YARDSTICKS."""
-    base = of.baseline
-    if base is None or not of.objectives:
+    base = overview.baseline
+    if base is None or not overview.objectives:
         return []
     found = [
-        _of_quality(of, base),
-        _of_samples(of, base),
-        _of_distinctiveness(of, base),
-        _of_truth(of, base),
+        _of_quality(overview, base),
+        _of_samples(overview, base),
+        _of_distinctiveness(overview, base),
+        _of_truth(overview, base),
         _of_yardsticks(yardsticks),
     ]
     return [sentence for sentence in found if sentence]
@@ -29,11 +29,11 @@ def read_yardsticks(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _of_quality(of: Overview, base: Row) -> str:
+def _of_quality(overview: Overview, base: Row) -> str:
     if CIDER not in base.levels:
         return ""
-    better, worse = _ahead(of, base, CIDER), _behind(of, base, CIDER)
-    number, text = len(of.objectives), "**CIDEr of the best caption.** "
+    better, worse = _ahead(overview, base, CIDER), _behind(overview, base, CIDER)
+    number, text = len(overview.objectives), "**CIDEr of the best caption.** "
     if not better:
         text += "No objective is shown to beat cross-entropy that is trained for as long"
     else:
@@ -42,52 +42,53 @@ def _of_quality(of: Overview, base: Row) -> str:
     return f"{text}; {len(worse)} of {number} are shown to be worse, and {rest} cannot be told from it."
 
 
-def _of_samples(of: Overview, base: Row) -> str:
-    better = _ahead(of, base, SAMPLES)
+def _of_samples(overview: Overview, base: Row) -> str:
+    better = _ahead(overview, base, SAMPLES)
     if not better:
         return ""
-    poorer = [row for row in better if of.is_ahead(base, row, DIVERSITY)]
-    best = of.best(SAMPLES, better)
+    poorer = [row for row in better if overview.is_ahead(base, row, DIVERSITY)]
+    best = overview.best(SAMPLES, better)
     example = f" (most of all {best.label}: CIDEr {_change(best, base, SAMPLES)}" if best else ""
     example += f", Div-2 {_change(best, base, DIVERSITY)})" if best and DIVERSITY in best.levels else ")"
     return (
-        f"**Random samples.** {len(better)} of {len(of.objectives)} objectives are shown to raise the CIDEr of random "
-        f"samples over cross-entropy's, and {_share(poorer, better)} of these to make them less diverse{example}."
+        f"**Random samples.** {len(better)} of {len(overview.objectives)} objectives are shown to raise the CIDEr of "
+        f"random samples over cross-entropy's, and "
+        f"{_share(poorer, better)} of these to make them less diverse{example}."
     )
 
 
-def _of_distinctiveness(of: Overview, base: Row) -> str:
-    better = _ahead(of, base, DISTINCT)
-    best = of.best(DISTINCT, better)
+def _of_distinctiveness(overview: Overview, base: Row) -> str:
+    better = _ahead(overview, base, DISTINCT)
+    best = overview.best(DISTINCT, better)
     if best is None:
         return "**Distinctive captions.** No objective's captions are shown to be found more often by the judge."
     text = (
         f"**Distinctive captions.** By captions of {_labels(better)} the judge, a retriever of the kind that pays, is "
     )
     text += f"shown to find more images than by cross-entropy's ({best.label}: R@10 {_change(best, base, DISTINCT)})."
-    if of.has(LITERAL):
-        ahead = [row for row in better if of.is_ahead(row, base, LITERAL)]
-        behind = [row for row in better if of.is_ahead(base, row, LITERAL)]
+    if overview.has(LITERAL):
+        ahead = [row for row in better if overview.is_ahead(row, base, LITERAL)]
+        behind = [row for row in better if overview.is_ahead(base, row, LITERAL)]
         text += f" A listener that takes every word literally is shown to find more by those of {_labels(ahead)}, "
         text += f"fewer by those of {_labels(behind)} ({best.label}: {_change(best, base, LITERAL)})."
     else:
         text += " Whether a listener that takes every word literally does, too, is not in these results."
-    if of.has(TRUTH):
-        false = [row for row in better if of.is_ahead(base, row, TRUTH)]
+    if overview.has(TRUTH):
+        false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
         text += f" Of {_share(false, better)} of these the captions are shown to be true less often"
         text += f" ({best.label}: {_change(best, base, TRUTH)} in a hundred)."
     return text
 
 
-def _of_truth(of: Overview, base: Row) -> str:
-    better = _ahead(of, base, TRUTH)
-    best = of.best(TRUTH, better)
+def _of_truth(overview: Overview, base: Row) -> str:
+    better = _ahead(overview, base, TRUTH)
+    best = overview.best(TRUTH, better)
     if best is None:
         return ""
-    text = f"**Truth.** {_labels(better)} {_is(better)} shown to say only what is true more often than cross-entropy "
-    text += f"({best.label}: {_change(best, base, TRUTH)} captions in a hundred)"
-    if of.has(RECALL):
-        less = [row for row in better if of.is_ahead(base, row, RECALL)]
+    text = f"**Truth.** {_labels(better)} {_is(better)} shown to have true captions, which say something and nothing "
+    text += f"false, more often than cross-entropy ({best.label}: {_change(best, base, TRUTH)} in a hundred)"
+    if overview.has(RECALL):
+        less = [row for row in better if overview.is_ahead(base, row, RECALL)]
         text += f"; {_share(less, better)} of these are shown to tell less of the scene"
     elif WORDS in best.levels and WORDS in base.levels:
         text += f", in {_change(best, base, WORDS)} words"
@@ -104,25 +105,26 @@ def _of_yardsticks(lines: Sequence[Mapping[str, str]]) -> str:
     rest = [line for line in known if line not in like and line not in against]
     parts = []
     if against:
-        parts.append(f"Objectives that do better by {_rhos(against)} are shown to have fewer true captions")
+        parts.append(f"Fewer true captions are shown of objectives that do better by {_rhos(against)}.")
     if like:
-        parts.append(f"those that do better by {_rhos(like)} more")
+        parts.append(f"More are shown of those that do better by {_rhos(like)}.")
     if rest:
-        parts.append(f"by {_rhos(rest)} it cannot be told")
-    text = "; ".join(parts)
-    return f"**What is measured, and truth.** {text[0].upper()}{text[1:]} (rank correlations)."
+        parts.append(f"It cannot be told by {_rhos(rest)}.")
+    return f"**What is measured, and truth** (in brackets, rank correlations). {' '.join(parts)}"
 
 
 def _rhos(lines: Sequence[Mapping[str, str]]) -> str:
-    return ", ".join(f"{line['row']} {float(line['ours']):+.2f}" for line in lines)
+    """ "*Div-1, samples* (-0.60) or *R@10 by the own listener* (-0.90)"."""
+    *before, last = [f"*{line['row']}* ({float(line['ours']):+.2f})" for line in lines]
+    return f"{'; '.join(before)} or {last}" if before else last
 
 
-def _ahead(of: Overview, base: Row, column: str) -> list[Row]:
-    return [row for row in of.objectives if of.is_ahead(row, base, column)]
+def _ahead(overview: Overview, base: Row, column: str) -> list[Row]:
+    return [row for row in overview.objectives if overview.is_ahead(row, base, column)]
 
 
-def _behind(of: Overview, base: Row, column: str) -> list[Row]:
-    return [row for row in of.objectives if of.is_ahead(base, row, column)]
+def _behind(overview: Overview, base: Row, column: str) -> list[Row]:
+    return [row for row in overview.objectives if overview.is_ahead(base, row, column)]
 
 
 def _labels(rows: Sequence[Row]) -> str:

@@ -122,7 +122,9 @@ class Overview:
         """`more`: heading -> run -> text, further columns."""
         more = more or {}
         arrows = {"higher": " ↑", "lower": " ↓"}
-        matrix = [["", "", *(f"{name}{arrows.get(of, '')}" for name, of in self.directions.items()), *more]]
+        matrix = [
+            ["", "", *(f"{name}{arrows.get(direction, '')}" for name, direction in self.directions.items()), *more]
+        ]
         for row in self.rows:
             ours = [self._cell(row, column) for column in self.directions]
             matrix.append([row.paper, row.label, *ours, *(texts.get(row.run, "–") for texts in more.values())])

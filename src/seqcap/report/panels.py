@@ -31,54 +31,54 @@ _WIDTH, _WIDTHS = 88, {1: 58, 2: 44, 3: 34}
 _PERSON = "a person"
 
 
-def draw(results: Results, of: Examples) -> Figure | str:
+def draw(results: Results, examples: Examples) -> Figure | str:
     """The figure that figures.yaml declares, or a sentence where none of its runs is there."""
-    task = of.task or results.config.pictures
+    task = examples.task or results.config.pictures
     if task not in results.config.tasks:
-        return f"This run has no {of.task}."
+        return f"This run has no {examples.task}."
     there = {
         title: {name: label for name, label in systems.items() if name in results.by_name}
-        for title, systems in of.systems.items()
+        for title, systems in examples.systems.items()
     }
     # Whole ones before those that lack a run.
-    order = sorted(there, key=lambda title: (len(there[title]) < len(of.systems[title]), not there[title]))
+    order = sorted(there, key=lambda title: (len(there[title]) < len(examples.systems[title]), not there[title]))
     title = order[0]
     if not there[title]:
-        labels = dict.fromkeys(label for systems in of.systems.values() for label in systems.values())
+        labels = dict.fromkeys(label for systems in examples.systems.values() for label in systems.values())
         return f"Not part of this run: {', '.join(labels)}."
-    images = read_images(task, results.split(task)) if of.task else results.images
-    chosen = choose_images(images, of.first + of.images).tail(of.images)
-    make = _sample_rows if of.decoder == "sample" else _beam_rows
-    left_out = [label for name, label in of.systems[title].items() if name not in there[title]]
-    return captions_figure(results, make(results, of, title, there[title], chosen), left_out)
+    images = read_images(task, results.split(task)) if examples.task else results.images
+    chosen = choose_images(images, examples.first + examples.images).tail(examples.images)
+    make = _sample_rows if examples.decoder == "sample" else _beam_rows
+    left_out = [label for name, label in examples.systems[title].items() if name not in there[title]]
+    return captions_figure(results, make(results, examples, title, there[title], chosen), left_out)
 
 
 def _beam_rows(
-    results: Results, of: Examples, title: str, systems: Mapping[str, str], images: pd.DataFrame
+    results: Results, examples: Examples, title: str, systems: Mapping[str, str], images: pd.DataFrame
 ) -> list[Row]:
     """A row per image, a line per system; then the paper's examples."""
     first = results.by_name[next(iter(systems))]
     seed = min(results.by_name[name].seeds[0] for name in systems)
     heading = f"best caption of {results.a_beam(first.evaluation)}, seed {seed}"
     heading = f"{title}, {heading}" if title else heading
-    colours = palette(of.systems[title].values()) | {_PERSON: GREY}
-    people = read_captions(of.task or results.config.pictures) if of.people else {}
+    colours = palette(examples.systems[title].values()) | {_PERSON: GREY}
+    people = read_captions(examples.task or results.config.pictures) if examples.people else {}
 
     def captions(item: int) -> dict[str, Line]:
-        said = {_PERSON: Line(people[item])} if of.people else {}
+        said = {_PERSON: Line(people[item])} if examples.people else {}
         return said | {label: beam_caption(results, name, item) for name, label in systems.items()}
 
-    rows = example_rows(results, images, captions, heading, colours, _WIDTH, of.task)
-    printed = results.paper.published.examples(of.printed) if of.printed else {}
+    rows = example_rows(results, images, captions, heading, colours, _WIDTH, examples.task)
+    printed = results.paper.published.examples(examples.printed) if examples.printed else {}
     for number, said in enumerate(printed.values(), start=1):
-        lines = {label: Line(said[label]) for label in of.systems[title].values()}
-        name = f"{of.printed.replace('table', 'Table ')}, image {number}"
+        lines = {label: Line(said[label]) for label in examples.systems[title].values()}
+        name = f"{examples.printed.replace('table', 'Table ')}, image {number}"
         rows.append(systems_row(name, "as printed in the paper (COCO)" * (number == 1), lines, colours, _WIDTH))
     return rows
 
 
 def _sample_rows(
-    results: Results, of: Examples, title: str, systems: Mapping[str, str], images: pd.DataFrame
+    results: Results, examples: Examples, title: str, systems: Mapping[str, str], images: pd.DataFrame
 ) -> list[Row]:
     """A row per image, a column of random samples per system; then the paper's examples."""
     width, colours = _WIDTHS[len(systems)], palette(systems.values())
@@ -94,12 +94,12 @@ def _sample_rows(
             columns.append(column(label, heading, captions_of(results, name, item, "sample")))
         rows.append(Row(image_name(results, item), columns, str(image["file"])))
     # A figure of one system does not name it in print.
-    keys = list(systems.values()) if len(of.systems[title]) > 1 else ["captions"]
-    theirs = [results.paper.published.example_captions(of.printed, key) for key in keys]
+    keys = list(systems.values()) if len(examples.systems[title]) > 1 else ["captions"]
+    theirs = [results.paper.published.example_captions(examples.printed, key) for key in keys]
     printed = [
         column(label, "as printed (COCO)", captions) for label, captions in zip(systems.values(), theirs, strict=True)
     ]
-    number = of.printed.removeprefix("fig")
+    number = examples.printed.removeprefix("fig")
     return [*rows, Row(f"the paper's Figure {number}", printed)]
 
 

@@ -86,6 +86,43 @@ class Examples(Frozen):
     task: str = ""  # "": that of the pictures
 
 
+class Coordinate(Frozen):
+    """An axis of a trade-off: its label, what it shows of runs and of people's captions, and in which scale."""
+
+    label: str
+    measure: tuple[str, str, Captions]  # decoder, metric, captions
+    people: tuple[str, str, Captions] | None = None  # None: people have no number
+    scale: float = 1
+
+
+class PrintedPoints(Frozen):
+    """The paper's points: name -> row of a published table, and the columns of both coordinates."""
+
+    table: str
+    rows: Mapping[str, str]
+    x: str
+    y: str
+
+
+class Panel(Frozen):
+    """A panel of a trade-off."""
+
+    x: Coordinate
+    y: Coordinate
+    title: str = ""  # with `{data}`
+    printed: PrintedPoints | None = None  # what it is of, if not of runs
+    scale: str = ""  # panels with one name have one scale
+    exact: bool | None = None  # whether it is only of data whose every fact is known, or only of others; None: of all
+
+
+class TradeOffs(Frozen):
+    """A figure of points, one for each run of pictures. Runs without a row are small, grey and have no names."""
+
+    panels: tuple[Panel, ...]
+    others: str = ""  # what runs without a row are called; "": they are left out
+    front: bool = False  # whether a Pareto front is drawn
+
+
 class FigureText(Frozen):
     """Title and caption of a figure; `Results.fill` fills in the caption."""
 
@@ -94,6 +131,7 @@ class FigureText(Frozen):
     # What the figure is of, if it takes no code of the paper's.
     curves: LearningCurves | None = None
     examples: Examples | None = None
+    tradeoffs: TradeOffs | None = None
     details: bool = False  # whether it is on the page of details
 
 

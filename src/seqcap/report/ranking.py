@@ -29,7 +29,7 @@ def rank_correlation(x: Floats, y: Floats) -> Estimate:
     # First all systems as they are.
     places = np.concatenate([np.arange(count)[None], drawn])
     ranks = [pd.DataFrame(values[known][places]).rank(axis=1).to_numpy() for values in (x, y)]
-    x, y = (of - of.mean(axis=1, keepdims=True) for of in ranks)
+    x, y = (rank - rank.mean(axis=1, keepdims=True) for rank in ranks)
     with np.errstate(divide="ignore", invalid="ignore"):
         rho: Floats = (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
     if np.isnan(rho[0]):

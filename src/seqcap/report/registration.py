@@ -37,15 +37,19 @@ def register(paper: Paper, day: str, folder: Path = REPORTS) -> list[str]:
 def registered(judged: Judgement, day: str) -> Registered | str:
     """What a pilot's outcomes say of the next run, or why they say nothing. Seeds are for the primary comparison that
     takes the most; without a printed difference to be found, they are the pilot's."""
-    short = [of for of in judged.primary if not of.evidence.covariance or of.evidence.untestable or seeds_of(of) < 2]
+    short = [
+        outcome
+        for outcome in judged.primary
+        if not outcome.evidence.covariance or outcome.evidence.untestable or seeds_of(outcome) < 2
+    ]
     if short:
         return short[0].evidence.untestable or "the pilot has a single seed"
     first = judged.first
     pilot = seeds_of(first)
     needed = [
-        statistics.seeds_needed(spread_of(of.evidence), seeds_of(of), of.wanted, LEAST_SEEDS, _TRIED)
-        for of in judged.primary
-        if of.wanted is not None
+        statistics.seeds_needed(spread_of(outcome.evidence), seeds_of(outcome), outcome.wanted, LEAST_SEEDS, _TRIED)
+        for outcome in judged.primary
+        if outcome.wanted is not None
     ]
     enough = [number for number in needed if number is not None]
     seeds, needs = max([LEAST_SEEDS, *enough] if needed else [pilot]), None

@@ -1,6 +1,6 @@
 """Points with intervals and their names beside them, none on another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,21 +54,21 @@ def measured(
     name: str, colour: str, ours: Sequence[Estimate], scales: Sequence[float], marker: str = "o"
 ) -> list[Point]:
     """The point of two estimates, x and y; none where one of them has no value."""
-    if any(of.value is None for of in ours):
+    if any(estimate.value is None for estimate in ours):
         return []
-    x, y = (_span(of, scale) for of, scale in zip(ours, scales, strict=True))
+    x, y = (_span(estimate, scale) for estimate, scale in zip(ours, scales, strict=True))
     return [Point(name, colour, x, y, hollow=ours[0].seeds == 1, marker=marker)]
 
 
-def _span(of: Estimate, scale: float) -> tuple[float, float, float]:
-    value = of.value or 0.0
-    low, high = (value if end is None else end for end in (of.low, of.high))
+def _span(estimate: Estimate, scale: float) -> tuple[float, float, float]:
+    value = estimate.value or 0.0
+    low, high = (value if end is None else end for end in (estimate.low, estimate.high))
     return scale * value, scale * min(low, value), scale * max(high, value)
 
 
 def frame(axes: Sequence[Axes], points: Sequence[Point]) -> None:
     """Gives axes one scale, on which all values are; the ends of long intervals are cut off."""
-    for limit, values in (("xlim", [of.x[0] for of in points]), ("ylim", [of.y[0] for of in points])):
+    for limit, values in (("xlim", [point.x[0] for point in points]), ("ylim", [point.y[0] for point in points])):
         margin = _MARGIN * (max(values) - min(values)) or 1.0
         for axis in axes:
             axis.set(**{limit: (min(values) - margin, max(values) + margin)})
@@ -78,15 +78,6 @@ def hollow_handle() -> Line2D:
     """What a hollow point means, for a legend."""
     look: dict[str, Any] = {"marker": "o", "markersize": 4.5, "markerfacecolor": "white"}
     return Line2D([], [], color=PEOPLE, label=HOLLOW, linestyle=":", linewidth=0.7, **look)
-
-
-def explain(axis: Axes, colours: Mapping[str, str], *, hollow: bool) -> None:
-    """In an empty panel: what colours mean that no names explain, and hollow points."""
-    handles = [Line2D([], [], color=of, marker="o", linestyle="", label=label) for of, label in colours.items()]
-    if hollow:
-        handles.append(hollow_handle())
-    if handles:
-        axis.legend(handles=handles, loc="center", frameon=False)
 
 
 def draw_front(axis: Axes, points: Sequence[Point]) -> None:
@@ -140,7 +131,7 @@ def _free_place(
         outside = box.x0 < inside.x0 or box.x1 > inside.x1 or box.y0 < inside.y0 or box.y1 > inside.y1
         covered = box.count_overlaps(taken) + len(taken) * outside
         found.append((covered, distance + _AS_BAD * box.count_overlaps(bars), distance, box))
-    _, _, distance, box = min(found, key=lambda of: of[:3])
+    _, _, distance, box = min(found, key=lambda candidate: candidate[:3])
     return distance, box
 
 

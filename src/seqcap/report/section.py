@@ -12,12 +12,12 @@ import numpy as np
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, texts
-from seqcap.report.claims import Claim, JudgedClaim, claims_table, run_claims
+from seqcap.report.claims import Comparison, JudgedClaim, claims_table, details_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Results
 from seqcap.report.paper import Rows
-from seqcap.report.summary import RESULTS, VERSION, Summary
+from seqcap.report.summary import RESULTS, VERSION, Summary, foremost
 from seqcap.report.verdicts import COUNTED, NOT_RUN
 
 # The objective of pretraining.
@@ -35,7 +35,7 @@ def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ())
     folder = REPORTS / results.paper.name
     pages = {
         "report.md": _page(results, said, judged, comparisons, origin),
-        "details.md": _details(results, rows),
+        "details.md": _details(results, rows, judged),
     }
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
@@ -67,9 +67,9 @@ def _curves(results: Results) -> str:
     return "\n".join([HEADER, *curve_lines(results.paper.name, files), ""])
 
 
-def all_claims(results: Results) -> list[Claim]:
+def all_claims(results: Results) -> list[Comparison]:
     claims = results.paper.find("claims")
-    found: list[Claim] = (
+    found: list[Comparison] = (
         claims.claims(results) if hasattr(claims, "claims") else ClaimsFile.read(results.paper).build(results.paper)
     )
     return found
@@ -91,18 +91,23 @@ def _page(
         "page",
         results=results,
         said=said,
-        verdicts=_counts(of for of in judged if not of.claim.control),
-        controls=_counts(of for of in judged if of.claim.control),
+        verdicts=_counts(judged_claim for judged_claim in judged if not judged_claim.claim.control),
+        controls=_counts(judged_claim for judged_claim in judged if judged_claim.claim.control),
         file=file,
         judged=judged,
+        foremost=_foremost(said, judged),
         data=[results.stand_in(task) for task in dict.fromkeys(run.task for run in results.runs)],
         claims=claims_table(judged),
+        has_details=bool(details_table(judged)),
         comparison=comparison,
         comparisons=comparisons,
         stand_ins=stand_ins,
         one_seed=_one_seed(results),
         reasons=dict.fromkeys(
-            outcome.reason for of in judged for outcome in of.judged.outcomes if outcome.verdict == NOT_RUN
+            outcome.reason
+            for judged_claim in judged
+            for outcome in judged_claim.judged.outcomes
+            if outcome.verdict == NOT_RUN
         ),
         origin=provenance.in_words(origin),
         origin_of_data=[provenance.data_in_words(data) for data in origin["data"]],
@@ -110,10 +115,26 @@ def _page(
     )
 
 
-def _details(results: Results, rows: Mapping[str, Rows]) -> str:
-    scores = [file for of in results.config.evaluations.values() for file in (of.scores, *of.retrieval)]
-    values = {"literature": _literature(results), "in_words": _settings, "rows": rows, "scores": scores}
-    return texts.text("details", results=results, **values, **_shown(results, details=True))
+def _foremost(said: Mapping[str, Any], judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    by_id = {judged_claim.claim.id: judged_claim for judged_claim in judged if judged_claim.judged.verdict != NOT_RUN}
+    return [by_id[name] for name in foremost(said["finding"], list(by_id))]
+
+
+def _details(results: Results, rows: Mapping[str, Rows], judged: Sequence[JudgedClaim]) -> str:
+    return texts.text(
+        "details",
+        results=results,
+        of_claims=details_table(judged),
+        literature=_literature(results),
+        in_words=_settings,
+        rows=rows,
+        scores=[
+            file
+            for evaluation in results.config.evaluations.values()
+            for file in (evaluation.scores, *evaluation.retrieval)
+        ],
+        **_shown(results, details=True),
+    )
 
 
 def _shown(results: Results, *, details: bool) -> dict[str, Any]:
@@ -153,20 +174,20 @@ def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
         "remarks": claims.remarks(results, judged) if hasattr(claims, "remarks") else [],
         "claims": [
             {
-                "id": of.claim.id,
-                "sentence": of.claim.words(results),
-                "why": of.claim.why,
-                "explained": of.claim.explained,
-                "control": of.claim.control,
-                "records": [tested.record() for tested in of.comparisons],
+                "id": judged_claim.claim.id,
+                "sentence": judged_claim.claim.words(results),
+                "why": judged_claim.claim.why,
+                "explained": judged_claim.claim.explained,
+                "control": judged_claim.claim.control,
+                "records": [outcome.evidence.model_dump(mode="json") for outcome in judged_claim.judged.outcomes],
             }
-            for of in judged
+            for judged_claim in judged
         ],
     }
 
 
 def _counts(judged: Iterable[JudgedClaim]) -> dict[str, int]:
-    found = Counter(of.judged.verdict for of in judged)
+    found = Counter(judged_claim.judged.verdict for judged_claim in judged)
     return {verdict: found[verdict] for verdict in COUNTED}
 
 
@@ -175,7 +196,9 @@ def _metrics(results: Results, judged: Sequence[JudgedClaim], file: ClaimsFile) 
     runs are there."""
     numbers: dict[str, float] = {}
     if file.finding:
-        first = next(of.judged.first for of in judged if of.claim.id == file.finding.claim)
+        first = next(
+            judged_claim.judged.first for judged_claim in judged if judged_claim.claim.id == file.finding.claim
+        )
         numbers |= {"finding": float(first.number(first.difference))} if first.difference is not None else {}
     for name, measured in file.metrics.items():
         values = results.scores.by_seed(measured.run, measured.decoder, measured.metric, measured.captions)
@@ -212,15 +235,15 @@ def _literature(results: Results) -> dict[str, Any]:
     runs = [run for run in results.trained if run.task == task]
     if table is None or not runs:
         return {}
-    systems = {str(system): of for system, of in table.groupby("system", sort=False)}
+    systems = {str(system): cells for system, cells in table.groupby("system", sort=False)}
     metrics = [metric for metric in _LITERATURE_METRICS if metric in set(table["metric"])]
-    theirs = {system: of.set_index("metric")["value"].reindex(metrics).tolist() for system, of in systems.items()}
+    theirs = {system: cells.set_index("metric")["value"].reindex(metrics).tolist() for system, cells in systems.items()}
     ours: dict[str, list[float]] = {}
     for run in runs:
         by_seed = [results.scores.by_seed(run.name, "beam", metric) for metric in metrics]
         ours[run.name] = [math.nan if values is None else float(values.mean()) * 100 for values in by_seed]
     levels = [["system", "source", *metrics]]
-    levels += [[system, of["source"].iloc[0], *map(_or_dash, theirs[system])] for system, of in systems.items()]
+    levels += [[system, cells["source"].iloc[0], *map(_or_dash, theirs[system])] for system, cells in systems.items()]
     levels += [[f"{run.label} (ours)", "this run", *map(_or_dash, ours[run.name])] for run in runs]
     gaps = [["ours minus theirs", "", *metrics]]
     for run in runs:
@@ -231,7 +254,7 @@ def _literature(results: Results) -> dict[str, Any]:
         "beam": results.beam(runs[0].evaluation),
         "levels": levels,
         "gaps": gaps,
-        "notes": {system: "; ".join(filter(None, of["note"].unique())) for system, of in systems.items()},
+        "notes": {system: "; ".join(filter(None, cells["note"].unique())) for system, cells in systems.items()},
         "missing": [results.scores.why_missing(runs[0].name, "beam", metric) for metric in absent],
     }
 

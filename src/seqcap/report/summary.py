@@ -3,7 +3,7 @@ keeps. The first page reads those of every paper, so that one paper can be run a
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -13,13 +13,14 @@ from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.metrics.registry import Metric
 from seqcap.report.evidence import Evidence
-from seqcap.report.verdicts import COLUMNS, Judgement, judge
+from seqcap.report.verdicts import COLUMNS, LESS, REVERSED, UNSURE, Judgement, judge, side_labels
 
 RESULTS = "results"  # the folder of these files, in the paper's
 # The version of these files. Verdicts follow from them by today's rule. Those of an earlier version do not hold enough
 # for that: they are shown in the words of the paper's own stage, and are not counted.
 VERSION = 2
 
+MOST = 6  # claims of a paper that are told before others
 _POINTS = 100.0
 _DECIMALS = 4  # of metrics that are scores or shares
 _DIGITS_OF_UNITS = 2  # of words and the like, on the first page
@@ -73,11 +74,8 @@ class Claim:
     control: bool  # whether it is a question of ours
     verdict: str
     words: str  # the verdict with what belongs to it
+    deciding: Line  # the primary comparison that the verdict is of; its `what` names both sides
     lines: tuple[Line, ...]
-
-    @property
-    def first(self) -> Line:
-        return self.lines[0]
 
     @property
     def primary(self) -> tuple[Line, ...]:
@@ -157,18 +155,35 @@ class Summary:
     @cached_property
     def claims(self) -> Sequence[Claim]:
         """The claims with their numbers in points."""
-        found = []
-        for claim in self.said["claims"]:
-            named = (claim["id"], claim["sentence"], claim["explained"], claim["control"])
-            judged = self.in_points.get(claim["id"])
-            if judged:
-                lines = [outcome.line() for outcome in judged.outcomes]
-                found.append(Claim(*named, judged.verdict, judged.judgement, tuple(map(Line.of, lines))))
-            else:
-                lines = [_points_of_version_1(line) for line in self.lines(claim)]
-                verdict = lines[0]["verdict"]
-                found.append(Claim(*named, verdict, verdict, tuple(map(Line.of, lines))))
-        return found
+        return [self._judged(claim) if self.in_points else self._of_version_1(claim) for claim in self.said["claims"]]
+
+    def _judged(self, claim: Mapping[str, Any]) -> Claim:
+        judged = self.in_points[claim["id"]]
+        deciding = judged.deciding
+        sides = " against ".join(side_labels(deciding.evidence))
+        return Claim(
+            id=claim["id"],
+            sentence=claim["sentence"],
+            explained=_explained(claim["explained"], judged.verdict),
+            control=claim["control"],
+            verdict=judged.verdict,
+            words=judged.judgement,
+            deciding=replace(Line.of(deciding.line()), what=f"{deciding.evidence.what}: {sides}"),
+            lines=tuple(Line.of(outcome.line()) for outcome in judged.outcomes),
+        )
+
+    def _of_version_1(self, claim: Mapping[str, Any]) -> Claim:
+        lines = tuple(Line.of(_points_of_version_1(line)) for line in self.lines(claim))
+        return Claim(
+            id=claim["id"],
+            sentence=claim["sentence"],
+            explained=claim["explained"],
+            control=claim["control"],
+            verdict=lines[0].verdict,
+            words=lines[0].verdict,
+            deciding=lines[0],
+            lines=lines,
+        )
 
     def counts(self, *, control: bool) -> Counter[str]:
         """How many of the paper's claims, or of our controls, have each verdict of today's rule."""
@@ -177,13 +192,20 @@ class Summary:
         return Counter(claim.verdict for claim in self.claims if claim.control == control)
 
 
-def points(of: Evidence) -> Evidence:
+def _explained(texts: Mapping[str, str] | str, verdict: str) -> str:
+    """What claims.yaml says of a verdict. Results of older code have one text for every verdict that is explained."""
+    if isinstance(texts, str):
+        return texts if verdict in (REVERSED, LESS, UNSURE) else ""
+    return texts.get(verdict, "")
+
+
+def points(evidence: Evidence) -> Evidence:
     """Evidence in points, with one digit: scores and shares x100, recalls as they are. Words and other units keep their
     scale. So the first page has one scale for a quantity, whatever the papers print."""
-    known = registry.find(of.metric)
+    known = registry.find(evidence.metric)
     if known.unit or known.decimals != _DECIMALS:
-        return of.model_copy(update={"decimals": min(of.decimals, _DIGITS_OF_UNITS)})
-    scale = _to_points(known, of.decimals)
+        return evidence.model_copy(update={"decimals": min(evidence.decimals, _DIGITS_OF_UNITS)})
+    scale = _to_points(known, evidence.decimals)
     sides = tuple(
         side.model_copy(
             update={
@@ -191,17 +213,17 @@ def points(of: Evidence) -> Evidence:
                 "by_seed": {seed: scale * number for seed, number in side.by_seed.items()},
             }
         )
-        for side in of.sides
+        for side in evidence.sides
     )
-    digits = of.printed_decimals - 2 if scale == _POINTS else of.printed_decimals
+    digits = evidence.printed_decimals - 2 if scale == _POINTS else evidence.printed_decimals
     changed = {
         "sides": sides,
-        "covariance": tuple(tuple(scale**2 * number for number in row) for row in of.covariance),
-        "printed": tuple(scale * number for number in of.printed),
+        "covariance": tuple(tuple(scale**2 * number for number in row) for row in evidence.covariance),
+        "printed": tuple(scale * number for number in evidence.printed),
         "decimals": 1,
         "printed_decimals": max(digits, 0),
     }
-    return of.model_copy(update=changed)
+    return evidence.model_copy(update=changed)
 
 
 def _to_points(metric: Metric, decimals: int) -> float:
@@ -230,6 +252,15 @@ def _points_of_version_1(line: Mapping[str, str]) -> dict[str, str]:
         digits = len(line["printed"].partition(".")[2]) - (2 if scale == _POINTS else 0)
         numbers["printed"] = f"{scale * float(line['printed']):.{max(digits, 0)}f}"
     return {**line, **numbers}
+
+
+def foremost(finding: Mapping[str, Any] | None, claims: Sequence[str]) -> list[str]:
+    """The claims, of some by their ids, that are told before others, at most `MOST`: those that claims.yaml names; then
+    the main one, the control of that, and the next ones in their order."""
+    named = finding or {}
+    first = [*named.get("shown", ()), named.get("claim"), named.get("control")]
+    order = dict.fromkeys([*filter(None, first), *claims])
+    return [name for name in order if name in claims][:MOST]
 
 
 def read_all(folder: Path, papers: Sequence[str]) -> dict[str, Summary]:

@@ -190,13 +190,13 @@ class Table:
 def _notes(cells: Sequence[Cell], without: Collection[tuple[str, str]]) -> list[str]:
     """A line per remark: by itself if it is of every number, else after the rows, columns or cells that it is of. What
     the mark of rows `without` enough seeds says is left out, and what a dash in the paper's column says."""
-    of: dict[str, list[Cell]] = {}
+    reasons: dict[str, list[Cell]] = {}
     for cell in cells:
         for remark in cell.ours.remarks:
             if remark != _NO_NUMBER and not (remark.startswith(ONE_SEED) and (cell.block, cell.row) in without):
-                of.setdefault(remark, []).append(cell)
+                reasons.setdefault(remark, []).append(cell)
     lines = []
-    for remark, those in of.items():
+    for remark, those in reasons.items():
         names = _names(those, cells).replace("*", "\\*")
         apart = names and not remark.startswith(names)
         lines.append(f"- {names}: {remark}." if apart else f"- {remark[0].upper()}{remark[1:]}.")
@@ -259,25 +259,25 @@ def published_table(results: Results, text: TableText) -> list[Cell]:
     return [cell.remarked(text.notes[cell.row]) if cell.row in text.notes else cell for cell in cells]
 
 
-def shown(number: Number | Contrast | Missing, units: str, note: str = "", of: str = "seed") -> Estimate:
+def shown(number: Number | Contrast | Missing, units: str, note: str = "", repeat: str = "seed") -> Estimate:
     """A number or a difference as tables show it; `units` names its items, `note` is said of every value of the
     metric."""
     if isinstance(number, Missing):
         return Estimate(None, remarks=(number.reason,), absent=number.absent)
     contrast = number if isinstance(number, Contrast) else Contrast((number,), (1.0,))
     remarks = tuple(filter(None, (note, *contrast.remarks, contrast.untestable)))
-    n = sizes(contrast.items, units, contrast.seeds, of)
-    seeds = min(contrast.seeds, default=0) if of == "seed" else 0
+    n = sizes(contrast.items, units, contrast.seeds, repeat)
+    seeds = min(contrast.seeds, default=0) if repeat == "seed" else 0
     if seeds and max(contrast.seeds) == 1:
         remarks = (*remarks, f"{ONE_SEED} {units} alone")
     low, high = contrast.interval()
     return Estimate(contrast.value, low, high, n, remarks, seeds=seeds)
 
 
-def sizes(items: int, units: str, seeds: Sequence[int], of: str = "seed") -> str:
+def sizes(items: int, units: str, seeds: Sequence[int], repeat: str = "seed") -> str:
     """ "2000 images x 3 seeds", "2000 images x 5 and 3 seeds": what a number, or a difference, is of."""
     numbers = " and ".join(map(str, seeds if len(set(seeds)) > 1 else seeds[:1]))
-    return f"{items} {units} x {numbers} {of}{'s' if max(seeds) > 1 else ''}" if seeds else f"{items} {units}"
+    return f"{items} {units} x {numbers} {repeat}{'s' if max(seeds) > 1 else ''}" if seeds else f"{items} {units}"
 
 
 def over_seeds(results: Results, name: str, decoder: str, metric: str) -> Estimate:
@@ -414,14 +414,14 @@ def _with_unpublished(
     results: Results, cells: list[Cell], rows: Mapping[Any, tuple[str, str]], columns: Columns, ours: Mapping[str, Ours]
 ) -> list[Cell]:
     """Adds the rows of paper.yaml that the paper does not print, each after the printed one that it is like."""
-    for row, of in ours.items():
+    for row, text in ours.items():
         name, decoder = rows[row]
-        places = [place for place, cell in enumerate(cells) if cell.row == of.like]
+        places = [place for place, cell in enumerate(cells) if cell.row == text.like]
         if name in results.by_name and places:
             more = []
             for cell in (cells[place] for place in places):
                 value = Measure(decoder, *columns[cell.column]).of(results, name)
-                more.append(replace(cell, row=row, printed="", ours=value).remarked(of.note))
+                more.append(replace(cell, row=row, printed="", ours=value).remarked(text.note))
             cells[places[-1] + 1 : places[-1] + 1] = more
     return cells
 
@@ -436,13 +436,13 @@ def measured_table(results: Results, text: TableText) -> list[Cell] | Content:
         )
     cells = []
     for block, sources in text.measured.items():
-        columns = {results.fill(column): Measure(*of) for column, of in sources.items()}
+        columns = {results.fill(column): Measure(*source) for column, source in sources.items()}
         for run in results.trained:
             if not text.exact or results.knows_facts_of(run.task):
                 cells += measured_cells(results, block.format(captioner=run.captioner), run, columns)
     no_decoder = Estimate(None, remarks=(f"human captions come from no decoder: see {results.samples()} samples",))
     for block, sources in text.people.items():
-        columns = {results.fill(column): Measure(*of) for column, of in sources.items()}
+        columns = {results.fill(column): Measure(*source) for column, source in sources.items()}
         for cell in measured_cells(results, block, None, columns):
             cells.append(cell if columns[cell.column].decoder == "sample" else replace(cell, ours=no_decoder))
     return cells
@@ -450,8 +450,8 @@ def measured_table(results: Results, text: TableText) -> list[Cell] | Content:
 
 def columns_beside(results: Results, table: str, decoder: str) -> dict[str, Measure]:
     """The columns `beside` of a table, without those that only generated scenes have, where there are none."""
-    found = {column: Measure(decoder, *of) for column, of in results.paper.tables[table].beside.items()}
-    return {column: of for column, of in found.items() if results.knows_facts or of.metric not in _EXACT}
+    found = {column: Measure(decoder, *source) for column, source in results.paper.tables[table].beside.items()}
+    return {column: measure for column, measure in found.items() if results.knows_facts or measure.metric not in _EXACT}
 
 
 def measured_cells(results: Results, block: str, run: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
@@ -481,6 +481,6 @@ def ranges(results: Results, blocks: Mapping[str, str], metrics: Sequence[str]) 
         for run in results.trained:
             if results.kind(run.task).quality in registry.QUALITY_TABLE:
                 for metric in metrics:
-                    ours, of = over_seeds(results, run.name, decoder, metric), block.format(captioner=run.captioner)
-                    cells.append(Cell.of(results, metric, of, run.label, metric, ours, results.stand_in(run.task)))
+                    ours, name = over_seeds(results, run.name, decoder, metric), block.format(captioner=run.captioner)
+                    cells.append(Cell.of(results, metric, name, run.label, metric, ours, results.stand_in(run.task)))
     return cells

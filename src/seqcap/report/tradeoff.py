@@ -105,9 +105,11 @@ class Reading:
             return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
         by_seed, resampled = dict[int, float](), list[Floats]()
         for seed in seeds:
-            own = [np.array([_of_seed(sample, sample.by_seed, seed) for sample in of]) for of in (x, y)]
+            own = [np.array([_of_seed(sample, sample.by_seed, seed) for sample in samples]) for samples in (x, y)]
             by_seed[seed] = interpolate(own[0], own[1], point.value, lower)[0]
-            drawn = [np.stack([_of_seed(sample, sample.resampled, seed) for sample in of], axis=1) for of in (x, y)]
+            drawn = [
+                np.stack([_of_seed(sample, sample.resampled, seed) for sample in samples], axis=1) for samples in (x, y)
+            ]
             resampled.append(read_all(drawn[0], drawn[1], point.value, lower))
         short = [str(seed) for seed, reached in by_seed.items() if math.isnan(reached)]
         without = float(np.isnan(resampled).any(axis=0).mean())
@@ -183,17 +185,21 @@ def choose(
 
     def covering(low: float, high: float) -> int:
         """How many curves cover a stretch; none counts where the main one does not."""
-        covers = [any(start <= low and high <= end for start, end in of) for of in ways]
+        covers = [any(start <= low and high <= end for start, end in of_curve) for of_curve in ways]
         return sum(covers) if covers[0] or not main_ways else 0
 
-    ends = sorted({end for of in ways for way in of for end in way})
+    ends = sorted({end for of_curve in ways for way in of_curve for end in way})
     stretches = list(pairwise(ends)) or [(ends[0], ends[0])]
     most = max(covering(*stretch) for stretch in stretches)
     value = printed / scale
     if covering(value, value) < most:
         # Neighbouring stretches are one.
-        joined = [list(of) for good, of in groupby(stretches, lambda stretch: covering(*stretch) == most) if good]
-        low, high = max(((of[0][0], of[-1][1]) for of in joined), key=lambda stretch: stretch[1] - stretch[0])
+        joined = [
+            list(of_curve) for good, of_curve in groupby(stretches, lambda stretch: covering(*stretch) == most) if good
+        ]
+        low, high = max(
+            ((of_curve[0][0], of_curve[-1][1]) for of_curve in joined), key=lambda stretch: stretch[1] - stretch[0]
+        )
         value = low + share * (high - low)
     return OperatingPoint(measure, value, printed, scale)
 

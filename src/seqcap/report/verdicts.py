@@ -6,6 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
+from seqcap.metrics import registry
 from seqcap.report import statistics
 from seqcap.report.evidence import Evidence, Side
 from seqcap.report.statistics import SIGNIFICANCE, Floats, Spread
@@ -58,6 +59,11 @@ class Outcome:
     excused: bool = False  # whether it cannot be told because the side that lags was still rising
 
     @property
+    def metric(self) -> str:
+        """What its metric is called."""
+        return registry.find(self.evidence.metric).label
+
+    @property
     def expected(self) -> float | None:
         """The paper's difference carried over to our level; None without one in the claimed direction."""
         evidence = self.evidence
@@ -81,10 +87,15 @@ class Outcome:
         return tuple(dict.fromkeys(run for side in self.evidence.sides for run in rising(side)))
 
     @property
+    def of_numbers(self) -> str:
+        """Why the numbers bear no verdict, or what a reader must know of them."""
+        return "; ".join(filter(None, (self.evidence.untestable, *self.evidence.remarks)))
+
+    @property
     def reason(self) -> str:
-        """Why there is no verdict, or what a reader must know of the numbers."""
+        """The same, and what else kept the comparison from a verdict."""
         evidence = self.evidence
-        found = [evidence.untestable, *evidence.remarks]
+        found = [self.of_numbers]
         if self.excused:
             found.append(f"{lagging(evidence).label}, which lags, was still rising")
         if evidence.registered and self.verdict == UNDECIDABLE:
@@ -110,6 +121,10 @@ class Outcome:
         beside = self.size
         if self.verdict == UNSURE:
             beside = self._why_unsure
+        if self.verdict == LESS and self.expected is not None:
+            beside = f"carried over to our level, {self.number(self.expected, '+')}"
+        if self.verdict == FEW_SEEDS:
+            beside = self.seeds
         if self.verdict == UNDECIDABLE and self.evidence.registered:
             beside = self.evidence.registered.lacks
         return f"{self.verdict} ({beside})" if beside else self.verdict
@@ -155,7 +170,7 @@ class Outcome:
         numbers = {"difference": self.difference, "low": self.low, "high": self.high, "detectable": self.detectable}
         numbers |= {"ours_left": self.left, "ours_right": self.right}
         values |= {name: self.number(number) for name, number in numbers.items()}
-        values |= {name: "" if of is None else f"{of:.4g}" for name, of in (("p", self.p), ("q", self.q))}
+        values |= {name: "" if value is None else f"{value:.4g}" for name, value in (("p", self.p), ("q", self.q))}
         values |= {"printed": self.printed(sign=""), "seeds": self.seeds, "items": str(evidence.items or "")}
         values |= {"verdict": self.verdict, "size": self.size, "reason": self.reason}
         values |= {"not_converged": ", ".join(self.not_converged)}
@@ -183,9 +198,15 @@ class Judgement:
         return tuple(outcome for outcome in self.outcomes if outcome.evidence.level == "primary")
 
     @property
-    def failing(self) -> tuple[Outcome, ...]:
-        """Of several primary comparisons those that do not hold."""
-        return tuple(of for of in self.primary if of.verdict != HOLDS) if len(self.primary) > 1 else ()
+    def deciding(self) -> Outcome:
+        """The primary comparison that the verdict is of. Of several with that verdict the one whose p is the claim's:
+        of those against it the surest, else the least sure; without p the first."""
+        with_verdict = [outcome for outcome in self.primary if outcome.verdict == self.verdict]
+        tested = [outcome for outcome in with_verdict if outcome.p is not None]
+        against = [outcome for outcome in tested if not _as_claimed(outcome)]
+        if against:
+            return min(against, key=lambda outcome: outcome.p or 0.0)
+        return max(tested, key=lambda outcome: outcome.p or 0.0, default=with_verdict[0])
 
     @property
     def not_converged(self) -> tuple[str, ...]:
@@ -197,21 +218,39 @@ class Judgement:
         if len(self.primary) == 1:
             words = self.first.judgement
         else:
-            due = [outcome for outcome in self.failing if outcome.verdict == self.verdict]
-            which = ", ".join(of_several(outcome, self.primary) for outcome in due)
-            beside = self.size or (which if len(due) < len(self.primary) else "")
-            words = f"{self.verdict} ({beside})" if beside else self.verdict
+            which = self.size or self._which
+            words = f"{self.verdict} ({which})" if which else self.deciding.judgement
         return f"{words} {DAGGER}" if self.not_converged else words
 
+    @property
+    def _which(self) -> str:
+        """Which of several primary comparisons have the claim's verdict, shortly: "CIDEr, BLEU-1; beam", "METEOR
+        against SLL; beam", "against SLL, SLL-ME", "all but ROUGE-L; beam"; "" if all have."""
+        due = [outcome for outcome in self.primary if outcome.verdict == self.verdict]
+        rest = [outcome for outcome in self.primary if outcome.verdict != self.verdict]
+        if not rest:
+            return ""
+        if len(rest) == 1 and len(due) > 2:
+            return f"all but {self._names(rest)}"
+        return self._names(due)
 
-def of_several(outcome: Outcome, others: Sequence[Outcome]) -> str:
-    """What tells a comparison of a claim from its others: its right side, its left one or its metric."""
+    def _names(self, outcomes: Sequence[Outcome]) -> str:
+        """What tells some of the primary comparisons from the others."""
+        metrics = dict[str, list[str]]()  # between which sides -> of which metrics
+        for outcome in outcomes:
+            metrics.setdefault(between(outcome, self.primary), []).append(outcome.metric)
+        if len({outcome.metric for outcome in self.primary}) == 1:
+            first, *others = metrics
+            return ", ".join([first, *(sides.removeprefix("by ").removeprefix("against ") for sides in others)])
+        parts = [f"{', '.join(names)} {sides}".rstrip() for sides, names in metrics.items()]
+        return "; ".join([*parts, outcomes[0].evidence.decoder])
+
+
+def between(outcome: Outcome, others: Sequence[Outcome]) -> str:
+    """Which sides a comparison of a claim has, where its others have different ones: "by A against B"."""
     evidence = outcome.evidence
+    left, right, *_ = [side.label for side in evidence.sides] or [evidence.left, evidence.right]
     found = []
-    if len({other.evidence.what for other in others}) > 1:
-        found.append(evidence.what)
-    sides = evidence.sides
-    left, right = (sides[0].label, sides[1].label) if sides else (evidence.left, evidence.right)
     if len({other.evidence.left for other in others}) > 1:
         found.append(f"by {left}")
     if len({other.evidence.right for other in others}) > 1:
@@ -219,9 +258,11 @@ def of_several(outcome: Outcome, others: Sequence[Outcome]) -> str:
     return " ".join(found)
 
 
-def side_labels(of: Evidence) -> tuple[str, str]:
+def side_labels(evidence: Evidence) -> tuple[str, str]:
     """What the sides are called."""
-    names = [side.label for side in of.sides] or [name for name in (of.left, of.right, of.base) if name]
+    names = [side.label for side in evidence.sides] or [
+        name for name in (evidence.left, evidence.right, evidence.base) if name
+    ]
     left, right, *base = names
     return (f"{left} - {base[0]}", f"{base[0]} - {right}") if base else (left, right)
 
@@ -236,7 +277,7 @@ def judge(evidences: Sequence[Evidence]) -> list[Judgement]:
         ]
         p = [claim_p(outcomes) for outcomes in claims]
         for place, outcomes in enumerate(claims):
-            others = [of for number, of in enumerate(p) if number != place and of is not None]
+            others = [value for number, value in enumerate(p) if number != place and value is not None]
             judged.append(_judged([_decided(outcome, outcomes, others) for outcome in outcomes]))
     return judged
 
@@ -267,12 +308,12 @@ def measure(evidence: Evidence) -> Outcome:
         return found
     if same := _same(evidence):
         return replace(found, evidence=evidence.model_copy(update={"untestable": evidence.untestable or same}))
-    of = spread_of(evidence)
-    reach = float(of.reach())
+    spread = spread_of(evidence)
+    reach = float(spread.reach())
     found = replace(found, low=difference - reach, high=difference + reach)
     if evidence.level == "detail" or evidence.untestable or _too_few(evidence):
         return found
-    return replace(found, p=float(of.p_value(difference - _null(evidence))), detectable=float(of.detectable))
+    return replace(found, p=float(spread.p_value(difference - _null(evidence))), detectable=float(spread.detectable))
 
 
 def spread_of(evidence: Evidence) -> Spread:
@@ -311,10 +352,10 @@ def claim_p(outcomes: Sequence[Outcome]) -> float | None:
     largest; else, of those against it, the smallest times the number of comparisons."""
     primary = [outcome for outcome in outcomes if outcome.evidence.level == "primary"]
     p = [_p_of_several(outcome, len(primary)) for outcome in primary]
-    known = [of for of in p if of is not None]
+    known = [value for value in p if value is not None]
     if len(known) < len(p):
         return None
-    against = [of for outcome, of in zip(primary, known, strict=True) if not _as_claimed(outcome)]
+    against = [value for outcome, value in zip(primary, known, strict=True) if not _as_claimed(outcome)]
     return min(against) if against else max(known)
 
 
@@ -404,9 +445,9 @@ def _judged(outcomes: Sequence[Outcome]) -> Judgement:
     primary = [outcome for outcome in outcomes if outcome.evidence.level == "primary"]
     verdicts = {outcome.verdict for outcome in primary}
     order = (REVERSED, NOT_RUN, UNTESTABLE, FEW_SEEDS, UNDECIDABLE, LESS, UNSURE, HOLDS)
-    verdict = next(of for of in order if of in verdicts)
+    verdict = next(candidate for candidate in order if candidate in verdicts)
     sizes = {outcome.size for outcome in primary} if verdict == HOLDS else set[str]()
-    size = next((of for of in (SMALLER, AS_PRINTED, LARGER) if of in sizes), "")
+    size = next((candidate for candidate in (SMALLER, AS_PRINTED, LARGER) if candidate in sizes), "")
     return Judgement(tuple(outcomes), verdict, size)
 
 

@@ -13,7 +13,7 @@ from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.report import overview
 from seqcap.report.inputs import HUMAN, Results
-from seqcap.report.overview import DISTINCT, DIVERSITY, RECALL_OF_SAMPLES, TRUTH
+from seqcap.report.overview import DISTINCT, RECALL_OF_SAMPLES, TRUTH
 from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.statistics import SIGNIFICANCE, Floats, Missing, q_values
@@ -23,8 +23,6 @@ from seqcap.report.verdicts import LEAST_SEEDS
 
 OTHERS = "others"
 PEOPLE_BLOCK = "people"
-# What quality is set against.
-AGAINST = (DIVERSITY, DISTINCT, TRUTH)
 # What tells whether captions are true and told apart.
 TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT)
 
@@ -74,15 +72,17 @@ class OverviewTable(Table):
 def by_paper(results: Results) -> dict[str, list[ReportedRun]]:
     """Paper -> its runs; at the end those of no paper's objectives."""
     named = FILE.papers.items()
-    found = {paper: [run for run in results.trained if run.objective in of.objectives] for paper, of in named}
+    found = {
+        paper: [run for run in results.trained if run.objective in declared.objectives] for paper, declared in named
+    }
     of_papers = [run.name for runs in found.values() for run in runs]
     found[OTHERS] = [run for run in results.trained if run.name not in of_papers]
     return {paper: runs for paper, runs in found.items() if runs}
 
 
-def means(results: Results, runs: Sequence[ReportedRun], of: Measure) -> Floats:
+def means(results: Results, runs: Sequence[ReportedRun], measure: Measure) -> Floats:
     """A measure's mean over seeds of each run [n]; NaN where it was not measured."""
-    return np.array([level(results, run.name, of) for run in runs], dtype=float)
+    return np.array([level(results, run.name, measure) for run in runs], dtype=float)
 
 
 def objectives(results: Results) -> Content:
@@ -144,9 +144,9 @@ def _ahead(results: Results, runs: Sequence[ReportedRun], measure: Measure) -> d
 
 def agreement(results: Results, yardstick: str, truth: str) -> Estimate:
     """Rank correlation over all objectives that train. A yardstick of which less is better counts downwards."""
-    runs, of = [run for run in results.trained if run.epochs], YARDSTICKS[yardstick]
-    sign = -1 if registry.find(of.metric).direction == "lower" else 1
-    return rank_correlation(sign * means(results, runs, of), means(results, runs, COLUMNS[truth]))
+    runs, measure = [run for run in results.trained if run.epochs], YARDSTICKS[yardstick]
+    sign = -1 if registry.find(measure.metric).direction == "lower" else 1
+    return rank_correlation(sign * means(results, runs, measure), means(results, runs, COLUMNS[truth]))
 
 
 def yardsticks(results: Results) -> list[Cell]:

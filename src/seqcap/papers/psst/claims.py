@@ -10,7 +10,7 @@ from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, row_of, side_of
 from seqcap.rating import KEY_FILE, PAGE, kit_folder, read_key
 from seqcap.report import REPORTS
-from seqcap.report.claims import Claim, JudgedClaim, Source
+from seqcap.report.claims import Comparison, JudgedClaim, Source
 from seqcap.report.claims_file import ClaimsFile, Comparisons, Stated
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import difference
@@ -18,10 +18,10 @@ from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading
 
 
-def claims(results: Results) -> list[Claim]:
+def claims(results: Results) -> list[Comparison]:
     ways = {"P10": _inner_rho, "P11a": _own_listener}
 
-    def made(stated: Stated, group: Comparisons) -> list[Claim]:
+    def made(stated: Stated, group: Comparisons) -> list[Comparison]:
         make = ways.get(stated.id, _at_point)
         found = [make(results, group, column, left, right) for _, column, _, left, right in group.each()]
         return [replace(claim, id=stated.id, text=stated.sentence) for claim in found]
@@ -29,30 +29,30 @@ def claims(results: Results) -> list[Claim]:
     return ClaimsFile.read(results.paper).made(made)
 
 
-def _claim(measure: Measure, sources: Sequence[Source], of: str, names: Sequence[str]) -> Claim:
+def _claim(measure: Measure, sources: Sequence[Source], where: str, names: Sequence[str]) -> Comparison:
     (one, other), (left, right) = sources, names
-    made = Claim("", "", measure.metric, measure.decoder, measure.captions, left, right, +1)
-    return replace(made, sources=(one, other), of=of)
+    made = Comparison("", "", measure.metric, measure.decoder, measure.captions, left, right, +1)
+    return replace(made, sources=(one, other), where=where)
 
 
-def _at_point(results: Results, group: Comparisons, column: str, left: str, right: str) -> Claim:
+def _at_point(results: Results, group: Comparisons, column: str, left: str, right: str) -> Comparison:
     """Two rows of a table at its operating point, in a column of it or by a measure that the paper does not have."""
     table, place, measure = group.table, PLACES[group.table], COLUMNS.get(column, Measure("greedy", column))
     rows = [row_of(results.paper, method, table) for method in (left, right)]
     labels = [METHODS[method].label if method in METHODS else method for method in (left, right)]
     sides: Sequence[Source] = [side_of(results, table, row, measure) for row in rows]
     where = place.name.partition(",")[0]
-    of = f"at equal {registry.find(place.metric).label} ({where})"
+    at_what = f"at equal {registry.find(place.metric).label} ({where})"
     if measure.metric == ENGLISH:
-        sides, of = better_english(results, rows[0]), f"near one recall ({where})"
+        sides, at_what = better_english(results, rows[0]), f"near one recall ({where})"
     elif left in OF_PEOPLE:
-        measure, of = heard(measure), f"of people's captions ({where})"
-    made = _claim(measure, sides, of, labels)
+        measure, at_what = heard(measure), f"of people's captions ({where})"
+    made = _claim(measure, sides, at_what, labels)
     printed = None if group.metrics else results.paper.published.printed(table, column, *rows)
     return replace(made, printed=printed, direction=printed.sign) if printed else made
 
 
-def _inner_rho(results: Results, group: Comparisons, column: str, name: str, end: str) -> Claim:
+def _inner_rho(results: Results, group: Comparisons, column: str, name: str, end: str) -> Comparison:
     """Figure 3f: the printed rho of a distribution against an end."""
     place, rhos, measure = PLACES["fig3f"], by_rho(results)[name], COLUMNS[column]
     labels = (f"PSST {name}", f"PSST {name}, rho 1" if end == "1" else f"ST {name}{FEEDBACK}")
@@ -61,10 +61,10 @@ def _inner_rho(results: Results, group: Comparisons, column: str, name: str, end
     return _claim(measure, sides, f"at equal CIDEr ({place.name})", labels)
 
 
-def _own_listener(results: Results, group: Comparisons, column: str, method: str, judge: str) -> Claim:
+def _own_listener(results: Results, group: Comparisons, column: str, method: str, judge: str) -> Comparison:
     place, measure, line = PLACES["table3"], COLUMNS[column], curve(results, method)
     judged = replace(measure, metric=measure.metric.replace("own_", "fixed_"))
-    sides = [Reading(line, of, place.point(results)) for of in (measure, judged)]
+    sides = [Reading(line, measured, place.point(results)) for measured in (measure, judged)]
     names = (f"{METHODS[method].label} listener", f"the {judge}")
     return _claim(measure, sides, f"against the judge's, at equal CIDEr ({place.name})", names)
 
@@ -111,17 +111,19 @@ def _variance(results: Results) -> str:
         **{f"{psst}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, max(rhos)}) if rho in rhos},
     }
     words = []
-    for name, of in others.items():
-        hidden = "" if (of.bias.low or 0.0) > 0 else " (not told from 0)"
-        words.append(f"{name}: {_digits(of.variance)}, {_digits(of.bias)}{hidden}, {_digits(of.step)}.")
+    for name, quality in others.items():
+        hidden = "" if (quality.bias.low or 0.0) > 0 else " (not told from 0)"
+        words.append(f"{name}: {_digits(quality.variance)}, {_digits(quality.bias)}{hidden}, {_digits(quality.step)}.")
     variance, step = _digits(found[EXACT].variance), _digits(found[EXACT].step)
     values = {"reinforce": reinforce, "variance": variance, "step": step, "others": " ".join(words)}
     return ClaimsFile.read(results.paper).remark("variance", **values)
 
 
-def _digits(of: Estimate) -> str:
+def _digits(estimate: Estimate) -> str:
     """A number and its interval, two digits each."""
-    return "{} [{}, {}]".format(*(f"{float(f'{number:.2g}'):,.10g}" for number in (of.value, of.low, of.high)))
+    return "{} [{}, {}]".format(
+        *(f"{float(f'{number:.2g}'):,.10g}" for number in (estimate.value, estimate.low, estimate.high))
+    )
 
 
 def _page(results: Results) -> str:

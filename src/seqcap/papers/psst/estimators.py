@@ -101,9 +101,9 @@ def read_estimates(results: Results) -> Mapping[Key, Quality]:
     for row in parquet.read_table(path, ESTIMATES).to_pylist():
         rows.setdefault((row["estimator"], row["rho"], row["feedback_grad"]), []).append(row)
     found = {}
-    for key, of in rows.items():
-        own, across = (np.array([row[name] for row in of]) for name in ("own", "reference"))
-        found[key] = Replicates(own, across, of[0]["draws"])
+    for key, values in rows.items():
+        own, across = (np.array([row[name] for row in values]) for name in ("own", "reference"))
+        found[key] = Replicates(own, across, values[0]["draws"])
     qualities = {key: value.quality(found[EXACT], seed) for seed, (key, value) in enumerate(found.items())}
     return {} if np.isnan(qualities[EXACT].variance.value or 0.0) else qualities
 

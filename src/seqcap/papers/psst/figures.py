@@ -31,7 +31,7 @@ from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading, level
 
 # Method -> colour and line of its curve.
-_STYLES = {name: (colour_of(of.label) or MUTED, of.line) for name, of in METHODS.items() if of.line}
+_STYLES = {name: (colour_of(method.label) or MUTED, method.line) for name, method in METHODS.items() if method.line}
 _RECALL = RECALL["R@10"]
 # Rows of panels, each with some of the methods; the others are grey.
 _GROUPS = {
@@ -47,7 +47,7 @@ _OTHERS = "#d0d0d0"
 def figure3(results: Results) -> Figure | str:
     """A column per language metric, a row per group of methods, a curve per method, a point per weight."""
     lines = {method: line for method, line in curves(results).items() if method in _STYLES}
-    groups = {title: [of for of in methods if of in lines] for title, methods in _GROUPS.items()}
+    groups = {title: [method for method in methods if method in lines] for title, methods in _GROUPS.items()}
     groups = {title: methods for title, methods in groups.items() if methods}
     if not groups:
         return "This run has no method of Figure 3 but MLE."
@@ -126,7 +126,9 @@ def _against_rho(
     psst, st, marker, side = _DISTRIBUTIONS[name]
     shift = apart * side
     look: dict[str, Any] = {"color": _STYLES[psst][0], "marker": marker, "capsize": 3}
-    draw.plot_estimates(axis, {rho + shift: of for rho, of in values.items()}, scale, **look, label=f"PSST {name}")
+    draw.plot_estimates(
+        axis, {rho + shift: estimate for rho, estimate in values.items()}, scale, **look, label=f"PSST {name}"
+    )
     cross, look = {} if fed_back is None else {3 * shift: fed_back}, look | {"color": _STYLES[st][0], "marker": "X"}
     draw.plot_estimates(axis, cross, scale, **look, linestyle="", label=f"ST {name}{how}")
     axis.set_xlabel("rho: probability that a step passes its distribution on")
@@ -153,15 +155,15 @@ def estimators(results: Results) -> Figure | str:
     figure = Figure(figsize=(10.0, 6.8), layout="constrained")
     grid = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
     for quality, axis in grid.items():
-        of = {key: getattr(value, quality) for key, value in found.items()}
+        estimates = {key: getattr(value, quality) for key, value in found.items()}
         for name, (distribution, *_) in _DISTRIBUTIONS.items():
             rhos = {rho: getattr(value, quality) for rho, value in qualities_by_rho(found, distribution).items()}
-            _against_rho(axis, name, rhos, of[distribution, 0.0, False], NO_FEEDBACK, apart=0.006, scale=1)
+            _against_rho(axis, name, rhos, estimates[distribution, 0.0, False], NO_FEEDBACK, apart=0.006, scale=1)
         for key, label, colour in _SCORE_FUNCTIONS:
             if key != EXACT or quality in ("variance", "step"):
-                axis.axhspan(of[key].low, of[key].high, color=colour, alpha=0.15, linewidth=0)
+                axis.axhspan(estimates[key].low, estimates[key].high, color=colour, alpha=0.15, linewidth=0)
                 words = f"{METHODS['reinforce'].label}, {label}"
-                axis.axhline(of[key].value, color=colour, linewidth=1.3, linestyle="--", label=words)
+                axis.axhline(estimates[key].value, color=colour, linewidth=1.3, linestyle="--", label=words)
         axis.set_title(_QUALITIES[quality], loc="left")
     grid["variance"].set_yscale("log")
     grid["bias"].set_yscale("symlog", linthresh=1, linscale=2)
@@ -177,7 +179,7 @@ def figure4a(results: Results) -> Figure | str:
     # From the most discriminative on, as in the paper.
     names = dict.fromkeys([line.runs[-1], line.runs[len(line.runs) // 2], line.runs[0]])
     lambdas = {name: printed_lambda(results, name) for name in names}
-    labels = {name if of is None else f"PSST l={of:.2g}": name for name, of in lambdas.items()}
+    labels = {name if weight is None else f"PSST l={weight:.2g}": name for name, weight in lambdas.items()}
     return _examples(results, "4a", labels, first=0)
 
 

@@ -86,7 +86,7 @@ METHODS, PLACES, RULE = _FILE.methods, _FILE.places, _FILE.rule
 def curves(results: Results, task: str = IMAGE) -> dict[str, Curve]:
     """Method -> curve of a task, those of the paper first; a method without runs is not among them. A run of no method
     is a curve of its own. Two runs of a method and weight are an InputError."""
-    by_name = {name: method for method, of in METHODS.items() for name in of.runs}
+    by_name = {name: method for method, facts in METHODS.items() for name in facts.runs}
     found: dict[str, dict[float | None, ReportedRun]] = {}
     for run in results.trained:
         if run.task == task:
@@ -97,9 +97,9 @@ def curves(results: Results, task: str = IMAGE) -> dict[str, Curve]:
                 problem = f"runs {other.name} and {run.name} are both of method {method} with weight {weight}"
                 fix = "the report cannot tell them apart: remove one"
                 raise InputError(f"papers/{results.paper.name}.yaml", problem, fix)
-    for method, of in METHODS.items():
-        if method in found and of.instead and of.instead not in found:
-            found[of.instead] = found.pop(method)
+    for method, facts in METHODS.items():
+        if method in found and facts.instead and facts.instead not in found:
+            found[facts.instead] = found.pop(method)
     made = {}
     for method in [*(name for name in METHODS if name in found), *sorted(set(found) - set(METHODS))]:
         line = sorted(found[method].items(), key=lambda pair: pair[0] or 0.0)
@@ -129,8 +129,8 @@ def by_rho(results: Results) -> dict[str, dict[float, Curve]]:
 def weight_of(results: Results, run: ReportedRun) -> float | None:
     """The w of a run, of a frozen speaker the w that its speaker was trained with; None where it has none."""
     speaker = next((other for other in results.trained if other.weights == run.start), None)
-    of = speaker if run.objective == "frozen_speaker" else run
-    return None if of is None or "weight" not in of.settings else float(of.settings["weight"])
+    weighed = speaker if run.objective == "frozen_speaker" else run
+    return None if weighed is None or "weight" not in weighed.settings else float(weighed.settings["weight"])
 
 
 def printed_lambda(results: Results, name: str) -> float | None:

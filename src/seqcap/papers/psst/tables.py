@@ -20,7 +20,7 @@ def at_point(results: Results, table: str) -> Content:
     place = PLACES[table]
     exact = place.task in results.config.tasks and results.knows_facts_of(place.task)
     beside = results.paper.tables[f"psst_{table}"].beside if exact else {}
-    columns = {**COLUMNS, **{name: Measure("greedy", *of) for name, of in beside.items()}}
+    columns = {**COLUMNS, **{name: Measure("greedy", *source) for name, source in beside.items()}}
 
     def ours(row: str, measure: Measure) -> Estimate:
         number = side_of(results, table, row, measure).number(results)
@@ -107,7 +107,9 @@ def retrievers(results: Results) -> list[Cell]:
         columns = {f"R@{k}": Measure("sample", f"{who}_R@{k}", "every") for k in (1, 5, 10)}
         columns["mean rank"] = Measure("sample", f"{who}_rank", "every")
         columns |= {f"R@{k} of captions": Measure("sample", f"{who}_text_R@{k}", "set") for k in (1, 5, 10)}
-        cells += _own(results, "", label, {column: Score(people(of).name, of) for column, of in columns.items()})
+        cells += _own(
+            results, "", label, {column: Score(people(measure).name, measure) for column, measure in columns.items()}
+        )
     return cells
 
 

@@ -11,9 +11,11 @@ from seqcap.report.markdown import by_number
 from seqcap.report.statistics import Missing, Number
 from seqcap.report.tables import Measure, shown
 from seqcap.report.tradeoff import level
-from seqcap.report.verdicts import HOLDS
+from seqcap.report.verdicts import REVERSED
 
 _BEAM, _SAMPLES, _DIV2 = Measure("beam", "CIDEr"), Measure("sample", "CIDEr", "every"), Measure("sample", "Div2", "set")
+# So many points of CIDEr between samples and beam, beyond the paper's, are of a policy that has not collapsed.
+_OTHER_REGIME = 1.0
 # In the text on spread: measure and scale.
 _SPREAD = {
     "greedy": (Measure("greedy", "CIDEr"), 100),
@@ -39,11 +41,14 @@ def _regime(results: Results) -> str:
     if ours is None:
         return ""
     others = ", ".join(f"{label} {number:.1f}" for label, number in behind.items() if number is not None)
-    return ClaimsFile.read(results.paper).remark(
+    printed = _printed(results, "table2", "SLL") - _printed(results, "table4", "SLL (rs)")
+    file = ClaimsFile.read(results.paper)
+    return file.remark(
         "regime",
-        printed=_printed(results, "table2", "SLL") - _printed(results, "table4", "SLL (rs)"),
+        printed=printed,
         ours=ours,
         others=f" ({others})" if others else "",
+        elsewhere=f" {file.remark('elsewhere')}" if ours - printed > _OTHER_REGIME else "",
         late=_late_gains(results),
     )
 
@@ -182,8 +187,8 @@ def _steps(results: Results) -> str:
 
 def _spread(results: Results, judged: Sequence[JudgedClaim]) -> str:
     """Where exploration costs CIDEr of samples: the part due to spread, and the part due to a worse mode."""
-    claim = next((of.judged for of in judged if of.claim.id == "C4b"), None)
-    if claim is None or claim.verdict == HOLDS or (claim.first.difference or 0.0) >= 0:
+    claim = next((judged_claim.judged for judged_claim in judged if judged_claim.claim.id == "C4b"), None)
+    if claim is None or claim.verdict != REVERSED:
         return ""
     values = {}
     for name, suffix in ((SLE, ""), (SLL, "_sll")):
@@ -192,4 +197,6 @@ def _spread(results: Results, judged: Sequence[JudgedClaim]) -> str:
             if mean is None:
                 return ""
             values[key + suffix] = scale * mean
+    if values["surprisal"] <= values["surprisal_sll"]:
+        return ""
     return ClaimsFile.read(results.paper).remark("spread", samples=results.samples(), **values)

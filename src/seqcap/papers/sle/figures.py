@@ -1,4 +1,4 @@
-"""SLE's figures that need code: how peaked p(y|x) is, quality against diversity, and alpha."""
+"""SLE's figures that need code: how peaked p(y|x) is, and alpha."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.papers.sle.sweep import MULTI, SLE, chosen_alpha, outside_sweep, sweep
 from seqcap.report import figures as draw
-from seqcap.report import scatter
 from seqcap.report.colours import BLACK, MUTED, PEOPLE, colour_of, palette
 from seqcap.report.inputs import Results
-from seqcap.report.scatter import Point
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import level
 
 # Runs of one objective share a marker, with attention and without, of images and of clips.
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
-_PRINTED = ("XE", "SLL", "SLL-ME", "SLL-SLE")  # rows of the paper's Table 4
 
 
 def _colours(results: Results) -> dict[str, str]:
@@ -87,43 +84,8 @@ def _boxes(axis: Axes, surprisals: Sequence[tuple[str, str, Floats]]) -> None:
     axis.set(xlabel="-log p(y|x) of a random sample, nats", xlim=(0, None), ylim=(len(means) + 0.6, 0.4))
 
 
-def tradeoff(results: Results) -> Figure:
-    """Left ours, right the paper's Table 4, on one scale."""
-    figure = Figure(figsize=(10.4, 4.9), layout="constrained")
-    ours, paper = figure.subplots(1, 2)
-    colours, task = _colours(results), results.config.pictures
-    points = [
-        point
-        for run in outside_sweep(results)
-        if run.task == task
-        for point in scatter.measured(
-            run.label,
-            colours[run.name],
-            [_OF_SAMPLES[of].of(results, run.name) for of in ("Div-2", "CIDEr")],
-            (1, 100),
-            "o" if run.captioner == results.captioners[0] else "s",
-        )
-    ]
-    printed = []
-    for label in _PRINTED:
-        x, y = (results.paper.published.value("table4", f"{label} (rs)", column) for column in ("Div2", "CIDEr"))
-        printed.append(Point(label, colour_of(label) or MUTED, (x, x, x), (y, y, y)))
-    for axis, of, title, samples in (
-        (ours, points, f"{results.dataset(task)} {results.split(task)}", results.samples()),
-        (paper, printed, "the paper's Table 4, COCO", 5),
-    ):
-        scatter.draw_points(axis, of)
-        axis.set_title(title, loc="left")
-        axis.set(xlabel=f"Div-2 of {samples} samples (more diverse →)", ylabel=f"mean CIDEr of {samples} samples, x100")
-    scatter.frame([ours, paper], [*points, *printed])
-    figure.draw_without_rendering()
-    scatter.name_points(ours, points)
-    scatter.name_points(paper, printed)
-    return figure
-
-
-def _per_seed(results: Results, name: str, of: Measure) -> pd.Series[float] | None:
-    return results.scores.by_seed(name, of.decoder, of.metric, of.captions)
+def _per_seed(results: Results, name: str, measure: Measure) -> pd.Series[float] | None:
+    return results.scores.by_seed(name, measure.decoder, measure.metric, measure.captions)
 
 
 # Distance -> its colour and marker.
@@ -156,7 +118,7 @@ def alpha(results: Results) -> Figure | str:
         axis.set_title(title, loc="left")
         axis.set_xlabel("alpha (1: SLL)")
         axis.tick_params(labelbottom=True)
-    _alpha_panel(axes[0], results, Measure("beam", "CIDEr"), style="--", of=", best beam caption")
+    _alpha_panel(axes[0], results, Measure("beam", "CIDEr"), style="--", suffix=", best beam caption")
     axes[0].set_title("CIDEr x100 (dashed: best beam caption)", loc="left")
     for axis in axes[len(panels) :]:
         axis.set_axis_off()
@@ -165,7 +127,7 @@ def alpha(results: Results) -> Figure | str:
     return figure
 
 
-def _alpha_panel(axis: Axes, results: Results, measure: Measure, style: str = "-", of: str = "") -> None:
+def _alpha_panel(axis: Axes, results: Results, measure: Measure, style: str = "-", suffix: str = "") -> None:
     lines, scale = sweep(results), registry.find(measure.metric).scale
     for place, (distance, line) in enumerate(lines.items()):
         colour, marker = _DISTANCES.get(distance, (PEOPLE, "v"))
@@ -175,7 +137,7 @@ def _alpha_panel(axis: Axes, results: Results, measure: Measure, style: str = "-
             seeds = _per_seed(results, run.name, measure)
             if seeds is not None:
                 axis.plot([x] * len(seeds), seeds * scale, "_", color=colour, markersize=9, alpha=0.5)
-        label = f"{distance.replace('_', '-')} distance{of}"
+        label = f"{distance.replace('_', '-')} distance{suffix}"
         look: dict[str, Any] = {
             "color": colour,
             "marker": marker,
@@ -186,9 +148,9 @@ def _alpha_panel(axis: Axes, results: Results, measure: Measure, style: str = "-
         }
         draw.plot_estimates(axis, points, scale, **look)
     xe, chosen = level(results, "xe", measure), chosen_alpha(results)
-    if xe is not None and not of:
+    if xe is not None and not suffix:
         axis.axhline(xe * scale, color=BLACK, linewidth=1, linestyle=":", label="XE")
-    if chosen is not None and not of:
+    if chosen is not None and not suffix:
         axis.axvline(chosen, color=MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
     there = sorted(set().union(*lines.values()))
     axis.set(xlim=(there[0] - 0.05, there[-1] + 0.05), xticks=there)
@@ -196,4 +158,4 @@ def _alpha_panel(axis: Axes, results: Results, measure: Measure, style: str = "-
     axis.tick_params(axis="x", labelrotation=90)
 
 
-FIGURES = {"sle_fig3": concentration, "sle_tradeoff": tradeoff, "sle_alpha": alpha}
+FIGURES = {"sle_fig3": concentration, "sle_alpha": alpha}

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqcap.metrics import registry
 from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts
-from seqcap.report.claims import Claim, JudgedClaim
+from seqcap.report.claims import Comparison, JudgedClaim
 from seqcap.report.claims_file import ClaimsFile, Comparisons, Stated
 from seqcap.report.inputs import SCENES, Results
 from seqcap.report.verdicts import LEAST_SEEDS
@@ -18,11 +18,11 @@ _ONE_TRANSLATION = 80  # BLEU of at least so much (x100): sentences with hardly 
 _BEST = "tok_seq_cider_refs"  # the loss that the paper recommends
 
 
-def claims(results: Results) -> list[Claim]:
+def claims(results: Results) -> list[Comparison]:
     return ClaimsFile.read(results.paper).made(lambda stated, group: _build(results, stated, group))
 
 
-def _build(results: Results, stated: Stated, group: Comparisons) -> Iterator[Claim]:
+def _build(results: Results, stated: Stated, group: Comparisons) -> Iterator[Comparison]:
     known = parts(results)
     for block, column, _, left, right in group.each():
         metric = results.paper.facts.columns[group.table][column][0] if group.table else column
@@ -37,7 +37,7 @@ def _build(results: Results, stated: Stated, group: Comparisons) -> Iterator[Cla
             names = [entry_name(results, name) for name in (left, right)]
             rows = [FILE.entries[name] for name in (left, right)]
         printed = results.paper.published.printed(group.table, column, *rows, block=where) if group.table else None
-        claim = Claim(stated.id, stated.sentence, metric, "beam", "best", names[0], names[1], +1, printed)
+        claim = Comparison(stated.id, stated.sentence, metric, "beam", "best", names[0], names[1], +1, printed)
         yield replace(claim, untestable=untestable, phrase=phrase)
 
 
@@ -76,8 +76,8 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     """The paragraphs of claims.yaml that this run has something to say in: a phrase per part, of its values."""
     file, stated = ClaimsFile.read(results.paper), results.paper.published.text_claims()["text4.1"]["value"]
     found = []
-    for key, (of, table, between) in _VALUES.items():
-        values = [(part.label, of(part)) for part in parts(results, table).values()]
+    for key, (value_of, table, between) in _VALUES.items():
+        values = [(part.label, value_of(part)) for part in parts(results, table).values()]
         phrases = [file.remark(f"{key} of a part", name=name, **known) for name, known in values if known]
         found += [file.remark(key, found=between.join(phrases), stated=stated)] if phrases else []
     return found
@@ -111,7 +111,7 @@ def _in_print(part: Part) -> dict[str, Any]:
     """How many losses beat MLE, in CIDEr and in BLEU-4."""
     theirs = [_beating(part.printed_in(column)) for column in ("CIDEr", "BLEU-4")]
     ours = [_beating(part.levels(metric)) for metric in ("CIDEr", "BLEU4")]
-    return {"theirs": theirs, "here": [f" (here {better} of {of})" if of else "" for better, of in ours]}
+    return {"theirs": theirs, "here": [f" (here {better} of {number})" if number else "" for better, number in ours]}
 
 
 def _beating(levels: Mapping[str, float]) -> tuple[int, int]:

@@ -111,7 +111,7 @@ def _normalised(results: Results, name: str) -> Estimate:
     """A run's score if the caption of its beam were chosen by log p over the number of its tokens, EOS included."""
     captions = results.decoded(name)
     captions = captions[captions["decoder"] == "beam"]
-    length = captions["text"].str.split().str.len() + 1
+    length = captions["text"].map(lambda text: len(text.split())) + 1
     per_token = captions.assign(per_token=captions["log_prob"] / length)
     best = per_token.loc[per_token.groupby(["seed", "item"])["per_token"].idxmax(), ["seed", "item", "rank"]]
     scores = best.merge(results.scores.by_rank(name, "beam", _METRIC), on=["seed", "item", "rank"])

@@ -121,8 +121,8 @@ class Part:
 
     def levels(self, metric: str = "") -> dict[str, float]:
         """Loss -> its mean over seeds, of those that were measured."""
-        of = metric or self.facts.metric
-        found = {loss: self.results.scores.by_seed(self.name_of(loss), "beam", of) for loss in self.losses}
+        measured = metric or self.facts.metric
+        found = {loss: self.results.scores.by_seed(self.name_of(loss), "beam", measured) for loss in self.losses}
         return {loss: float(by_seed.mean()) for loss, by_seed in found.items() if by_seed is not None}
 
     def gain(self, loss: str, base: str = MLE) -> Cell:

@@ -30,7 +30,7 @@ def figure3(results: Results) -> Figure | str:
     left.set(ylabel="captions judged not bad by people, %", ylim=(0, 100))
     left.set_title("the paper's Figure 3, COCO", loc="left")
     measures = {"pg_spider": _F1, "pg_bcmr": _F1, "mle": _F1, HUMAN: _F1_OF_PEOPLE}
-    found = {name: of.of(results, name) for name, of in measures.items()}
+    found = {name: measure.of(results, name) for name, measure in measures.items()}
     there = {name: ours for name, ours in found.items() if ours.value is not None}
     if not there:
         return "Whether captions are true was not measured in this run."

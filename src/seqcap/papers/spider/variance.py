@@ -20,7 +20,9 @@ def read_variance(results: Results) -> tuple[Settings, float]:
         return {}, 0.0
     frame = parquet.read_table(path, schemas.VARIANCE).to_pandas()
     by_setting = frame.groupby(["rollouts", "baseline"])["squared_distance"]
-    settings = {(int(rollouts), bool(baseline)): of.to_numpy(float) for (rollouts, baseline), of in by_setting}
+    settings = {
+        (int(rollouts), bool(baseline)): distances.to_numpy(float) for (rollouts, baseline), distances in by_setting
+    }
     return settings, float(frame["squared_mean"].iloc[0])
 
 

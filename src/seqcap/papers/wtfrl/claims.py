@@ -26,7 +26,9 @@ def scene(results: Results) -> dict[str, Any] | None:
 def _confirmed(results: Results) -> str:
     found = []
     for run in runs_of_table(results):
-        paid, judged = (measure(results, "T2I R@10", of).gain(results, run.name, TF) for of in ("table1", "judge"))
+        paid, judged = (
+            measure(results, "T2I R@10", columns).gain(results, run.name, TF) for columns in ("table1", "judge")
+        )
         if run.name != TF and paid.value is not None and judged.value is not None:
             words = f"{run.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
             # A gain that may be zero has no share.
@@ -49,7 +51,7 @@ def _weighed(results: Results) -> str:
 
 def _steps(results: Results) -> str:
     settings = {run.name: run.settings for run in runs_of_table(results) if run.name in results.steps}
-    alone = {name: int(of.get("pretraining_steps", of.get("tuning_steps", 0))) for name, of in settings.items()}
+    alone = {name: int(own.get("pretraining_steps", own.get("tuning_steps", 0))) for name, own in settings.items()}
     learned = {name: results.steps[name] - steps for name, steps in alone.items() if results.steps[name] > steps}
     if not learned:
         return ""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 from matplotlib.figure import Figure
 
-from seqcap.papers.wtfrl.runs import ALONE, PEOPLE, WTF_RL, changed, measure, rows_by_run, runs_of_table
-from seqcap.report import panels, scatter
-from seqcap.report.colours import MUTED, colour_of, palette
+from seqcap.papers.wtfrl.runs import ALONE, PEOPLE, WTF_RL
+from seqcap.report import panels
+from seqcap.report.colours import MUTED, colour_of
 from seqcap.report.colours import PEOPLE as OF_PEOPLE
 from seqcap.report.example import false_of, scenes_of
 from seqcap.report.inputs import HUMAN, Results, read_captions
-from seqcap.report.scatter import Point
-from seqcap.report.tables import Measure, people_label
 
 # Author of captions -> the paper's name for it, and ours.
 _EXAMPLES = {
@@ -94,78 +90,4 @@ def most_hacked(results: Results, count: int) -> list[int]:
     return found
 
 
-_RECALL, _CIDER = "T2I R@10", "CIDEr"
-_TRUE = Measure("beam", "true_of_own")
-_RECALL_LABEL, _CIDER_LABEL = "text-to-image R@10, %", "CIDEr x100, best beam caption"
-
-
-def tradeoff(results: Results) -> Figure:
-    """Recall by the retriever that pays against CIDEr, beside the paper's on the same scale; and by the judge, against
-    the share of true captions where it is known."""
-    figure = Figure(figsize=(10.4, 8.8), layout="constrained")
-    axes = figure.subplot_mosaic([["paid", "paper"], ["judge", "words"]])
-    data = f"{results.dataset(results.config.pictures)} {results.split(results.config.pictures)}"
-    by_pay, by_judge = (measure(results, _RECALL, columns) for columns in ("table1", "judge"))
-    quality = measure(results, _CIDER)
-    points = {
-        "paid": _points(results, quality, by_pay),
-        "paper": _printed(results),
-        "judge": _points(results, _TRUE if results.knows_facts else quality, by_judge),
-    }
-    titles = {
-        "paid": f"{data}: by the reward's retriever",
-        "paper": "the paper's Table 1, COCO: by CLIP, which pays",
-        "judge": f"{data}: by the judge",
-    }
-    for name, title in titles.items():
-        axes[name].set(xlabel=_CIDER_LABEL, ylabel=_RECALL_LABEL)
-        axes[name].set_title(title, loc="left")
-    if results.knows_facts:
-        axes["judge"].set(xlabel="true captions (literal listener), best of the beam, %")
-        true, recall = (Measure("sample", of.metric, "every") for of in (_TRUE, by_judge))
-        people = _point(results, HUMAN, people_label(results), (true, recall), OF_PEOPLE)
-        points["judge"] += people
-    for name, of in points.items():
-        scatter.draw_points(axes[name], of)
-    # Both sides of the pair on one scale.
-    scatter.frame([axes["paid"], axes["paper"]], [*points["paid"], *points["paper"]])
-    scatter.frame([axes["judge"]], points["judge"])
-    axes["words"].set_axis_off()
-    alone = any(point.hollow for of in points.values() for point in of)
-    scatter.explain(axes["words"], {MUTED: "ablations of WTF-RL"} if changed(results) else {}, hollow=alone)
-    figure.draw_without_rendering()
-    for name, of in points.items():
-        scatter.name_points(axes[name], of)
-    return figure
-
-
-def _points(results: Results, x: Measure, y: Measure) -> list[Point]:
-    """The runs of the table with their names, and ablations, too many to be named."""
-    row_of = rows_by_run(results.paper)
-    colours = palette(row_of.values())
-    found = [point for run in changed(results) for point in _point(results, run.name, "", (x, y), MUTED)]
-    for run in runs_of_table(results):
-        label = row_of[run.name]
-        found.extend(_point(results, run.name, label, (x, y), colours[label]))
-    return found
-
-
-def _point(results: Results, name: str, label: str, measures: tuple[Measure, Measure], colour: str) -> Sequence[Point]:
-    """One point; none where one of its numbers was not measured."""
-    ours = [of.of(results, name) for of in measures]
-    scales = [results.paper.published.scale(of.metric) for of in measures]
-    return scatter.measured(label, colour, ours, scales)
-
-
-def _printed(results: Results) -> list[Point]:
-    row_of = rows_by_run(results.paper)
-    colours = palette(row_of.values())
-    found: list[Point] = []
-    for row in row_of.values():
-        if row not in results.paper.facts.ours["table1"]:
-            x, y = (results.paper.published.value("table1", row, column) for column in (_CIDER, _RECALL))
-            found.append(Point(row, colours[row], (x, x, x), (y, y, y)))
-    return found
-
-
-FIGURES = {"wtfrl_fig1": figure1, "wtfrl_tradeoff": tradeoff}
+FIGURES = {"wtfrl_fig1": figure1}

@@ -17,9 +17,9 @@ _NAMES = {"alpha": "alpha", "temperature": "tau", "mined_ranks": "mined images",
 _NOT_OF_TRAINING = {"name", "label", "row", "seeds", "evaluation", "weights", "decoded"}
 
 
-def measure(results: Results, column: str, of: str = "table1") -> Measure:
+def measure(results: Results, column: str, columns: str = "table1") -> Measure:
     """The measure of a column, of the best caption of the beam; with `of` "judge" recall by the judge."""
-    return Measure("beam", *results.paper.facts.columns[of][column])
+    return Measure("beam", *results.paper.facts.columns[columns][column])
 
 
 def rows_by_run(paper: Paper) -> dict[str, str]:

@@ -13,12 +13,13 @@ def retrieval(results: Results) -> list[Cell]:
     """Recall by the retriever that pays, by a judge, and exactly; people's captions last."""
     columns = columns_beside(results, "wtfrl_retrieval", "beam")
     rows = [
-        (run.label, {column: Score(run.name, of) for column, of in columns.items()}) for run in runs_of_table(results)
+        (run.label, {column: Score(run.name, measure) for column, measure in columns.items()})
+        for run in runs_of_table(results)
     ]
     people = {}
-    for column, of in columns.items():
-        name = PEOPLE if of.metric.startswith("own_") else HUMAN
-        people[column] = Score(name, Measure("sample", of.metric, "set" if of.captions == "set" else "every"))
+    for column, measure in columns.items():
+        name = PEOPLE if measure.metric.startswith("own_") else HUMAN
+        people[column] = Score(name, Measure("sample", measure.metric, "set" if measure.captions == "set" else "every"))
     rows.append((people_label(results), people))
     units, data, cells = results.kind(results.config.pictures).units, results.stand_in(results.config.pictures), []
     for row, scores in rows:

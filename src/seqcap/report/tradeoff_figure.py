@@ -1,0 +1,149 @@
+"""Figures of trade-offs: panels of points, a run each, with intervals and names; as figures.yaml declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from seqcap.config.report import ReportedRun
+from seqcap.report import scatter
+from seqcap.report.colours import MUTED, palette
+from seqcap.report.colours import PEOPLE as GREY
+from seqcap.report.inputs import HUMAN, Results
+from seqcap.report.paper import Coordinate, Panel, PrintedPoints, TradeOffs
+from seqcap.report.scatter import Point
+from seqcap.report.tables import Estimate, Measure, people_label
+
+_WIDTH, _HEIGHT = 5.2, 4.6  # inches of a panel
+_COLUMNS = 2
+# Of runs of the first captioner, of the second, and so on.
+_MARKERS = ("o", "s", "^", "D")
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A panel with its points. People's captions are a point where both coordinates were measured, else a line."""
+
+    panel: Panel
+    points: Sequence[Point]
+    people: Mapping[str, Estimate] = field(default_factory=dict)  # "x" or "y" -> the only coordinate
+
+
+def draw(
+    results: Results,
+    declared: TradeOffs,
+    markers: Mapping[str, str] | None = None,
+    shapes: Mapping[str, str] | None = None,
+) -> Figure | str:
+    """The figure, or a sentence where nothing was measured. `markers`: run -> its marker, if not by captioner;
+    `shapes`: what a marker stands for -> the marker, in the legend."""
+    markers = markers or _by_captioner(results)
+    panels = [_measured(results, panel, declared, markers) for panel in declared.panels if _fits(panel, results)]
+    panels = [drawn for drawn in panels if drawn.points]
+    if all(drawn.panel.printed for drawn in panels):
+        return "Nothing was measured."
+    handles = _handles(results, declared, panels, shapes or {})
+    places = len(panels) + bool(handles)
+    lines = -(-places // _COLUMNS)
+    figure = Figure(figsize=(_WIDTH * _COLUMNS, _HEIGHT * lines), layout="constrained")
+    axes = list(figure.subplots(lines, _COLUMNS, squeeze=False).flat)
+    for axis, drawn in zip(axes, panels, strict=False):
+        _draw_panel(axis, results, drawn, declared)
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
+    if handles:
+        axes[len(panels)].legend(handles=handles, loc="center", frameon=False)
+    for scale in {drawn.panel.scale for drawn in panels} - {""}:
+        alike = [(axis, drawn.points) for axis, drawn in zip(axes, panels, strict=False) if drawn.panel.scale == scale]
+        scatter.frame([axis for axis, _ in alike], [point for _, points in alike for point in points])
+    figure.draw_without_rendering()
+    for axis, drawn in zip(axes, panels, strict=False):
+        scatter.name_points(axis, drawn.points)
+    return figure
+
+
+def _by_captioner(results: Results) -> dict[str, str]:
+    of_captioner = {name: _MARKERS[place % len(_MARKERS)] for place, name in enumerate(results.captioners)}
+    return {run.name: of_captioner[run.captioner] for run in results.trained}
+
+
+def _fits(panel: Panel, results: Results) -> bool:
+    return panel.exact is None or panel.exact == results.knows_facts
+
+
+def _measured(results: Results, panel: Panel, declared: TradeOffs, markers: Mapping[str, str]) -> _Drawn:
+    if panel.printed is not None:
+        return _Drawn(panel, _printed(results, panel.printed))
+    runs = [run for run in results.trained if run.task == results.config.pictures]
+    named = [run for run in runs if run.row]
+    others = [run for run in runs if not run.row] if declared.others else []
+    colours = palette(run.label for run in named)
+    points: list[Point] = []
+    for run in others:
+        points += _point(results, run, panel, "", MUTED, markers)
+    for run in named:
+        points += _point(results, run, panel, run.label, colours[run.label], markers)
+    people = {
+        name: Measure(*coordinate.people).of(results, HUMAN)
+        for name, coordinate in (("x", panel.x), ("y", panel.y))
+        if coordinate.people is not None
+    }
+    people = {name: ours for name, ours in people.items() if ours.value is not None}
+    if len(people) == 2:
+        both, scales = (people["x"], people["y"]), (panel.x.scale, panel.y.scale)
+        return _Drawn(panel, [*points, *scatter.measured(people_label(results), GREY, both, scales)])
+    return _Drawn(panel, points, people)
+
+
+def _point(
+    results: Results, run: ReportedRun, panel: Panel, name: str, colour: str, markers: Mapping[str, str]
+) -> list[Point]:
+    """A run's point; none where one of its numbers was not measured."""
+    ours = [Measure(*coordinate.measure).of(results, run.name) for coordinate in (panel.x, panel.y)]
+    return scatter.measured(name, colour, ours, (panel.x.scale, panel.y.scale), markers[run.name])
+
+
+def _printed(results: Results, printed: PrintedPoints) -> list[Point]:
+    colours = palette(printed.rows)
+    found = []
+    for name, row in printed.rows.items():
+        x, y = (results.paper.published.value(printed.table, row, column) for column in (printed.x, printed.y))
+        found.append(Point(name, colours[name], (x, x, x), (y, y, y)))
+    return found
+
+
+def _draw_panel(axis: Axes, results: Results, drawn: _Drawn, declared: TradeOffs) -> None:
+    scatter.draw_points(axis, drawn.points)
+    if declared.front and drawn.panel.printed is None:
+        scatter.draw_front(axis, drawn.points)
+    for name, ours in drawn.people.items():
+        line, coordinate = (axis.axvline, drawn.panel.x) if name == "x" else (axis.axhline, drawn.panel.y)
+        line(coordinate.scale * (ours.value or 0.0), color=GREY, linewidth=1.2, linestyle=":", zorder=0)
+    data = f"{results.dataset(results.config.pictures)} {results.split(results.config.pictures)}"
+    axis.set_title(results.fill(drawn.panel.title, data=data), loc="left")
+    axis.set(xlabel=_label(results, drawn.panel.x), ylabel=_label(results, drawn.panel.y))
+
+
+def _label(results: Results, coordinate: Coordinate) -> str:
+    return results.fill(coordinate.label)
+
+
+def _handles(
+    results: Results, declared: TradeOffs, panels: Sequence[_Drawn], shapes: Mapping[str, str]
+) -> list[Line2D]:
+    """What no name beside a point explains."""
+    found = [Line2D([], [], color=GREY, marker=marker, linestyle="", label=name) for name, marker in shapes.items()]
+    points = [point for drawn in panels for point in drawn.points]
+    if any(not point.name for point in points):
+        found.append(Line2D([], [], color=MUTED, marker="o", linestyle="", label=declared.others))
+    if any(point.hollow for point in points):
+        found.append(scatter.hollow_handle())
+    if declared.front:
+        found.append(Line2D([], [], color=MUTED, linestyle="--", label="Pareto front of the means"))
+    if any(drawn.people for drawn in panels):
+        found.append(Line2D([], [], color=GREY, linestyle=":", label=people_label(results)))
+    return found
