@@ -36,7 +36,6 @@ import torch
 from PIL import Image
 from rewards import coco, status
 
-from seqcap.config.training import Training, TrainingRun
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import EOS, Vocabulary
 from seqcap.features.encoders import with_weights
@@ -46,8 +45,10 @@ from seqcap.files.json_file import write_json
 from seqcap.files.parquet import parquet_stream, write_table
 from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY, features_schema
 from seqcap.files.writing import atomic
+from seqcap.objectives import config_class
 from seqcap.system import machine
 from seqcap.training import captioners, loop
+from seqcap.training.run import Training, TrainingRun
 
 TRAIN, HELD_OUT, CAPTIONS, LENGTH, MIN_COUNT = 113_287, 5_000, 5, 16, 5
 HIDDEN, CHANNELS, CELLS, SAMPLES = 512, 2048, 14, 5
@@ -124,7 +125,7 @@ def run_of(kind: str, objective: str, precision: str) -> TrainingRun:
         architecture=ARCHITECTURES[kind],
         model=model,
         objective=objective,
-        settings={"samples": SAMPLES} if objective == "self_critical" else {},
+        settings=config_class(objective).model_validate({"samples": SAMPLES} if objective == "self_critical" else {}),
         reward={"cider": 1.0},
         training=Training.model_validate({**hyper, "dropout": 0.0, "clip": 5.0}),
         seeds=(1,),

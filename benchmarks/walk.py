@@ -35,23 +35,21 @@ from torch import nn
 from training import cpu
 
 from seqcap import models
-from seqcap.config.decoding import DecodingRun
-from seqcap.config.retrieval import RetrieverConfig
-from seqcap.config.training import TrainConfig, TrainingRun
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
-from seqcap.evaluation.decode import decode_split
+from seqcap.evaluation.decode import DecodingRun, decode_split
 from seqcap.features.encoders import with_weights
 from seqcap.features.extraction import Job as Extraction
 from seqcap.features.extraction import extract
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import write_table
 from seqcap.files.schemas import IMAGES, PAIRS, REFERENCES, SOURCE_VOCABULARY, VOCABULARY
-from seqcap.pipeline.configure import resolve
-from seqcap.pipeline.graph import Configs
+from seqcap.pipeline.configure import Configs, resolve
 from seqcap.pipeline.params import read_params
+from seqcap.retrieval.base import RetrieverConfig
 from seqcap.system import machine
 from seqcap.training import captioners, loop, retrievers
+from seqcap.training.run import TrainConfig, TrainingRun
 
 RESULTS = Path(__file__).parent / "results/walk.json"
 STEPS, SAMPLES, LENGTH = 2, 5, 10
@@ -95,7 +93,8 @@ def cases(configs: Configs) -> list[tuple[str, str, dict[str, Any]]]:
         for objective, settings in objectives.items():
             training = run.training.model_copy(update={"batch_size": size, "epochs": STEPS + 1})
             changes = plain | {"objective": objective, "settings": settings, "training": training, "seeds": (1,)}
-            found.append(("train", captioner, run.model_copy(update=changes).model_dump(mode="json")))
+            other = TrainingRun(**dict(run) | changes)
+            found.append(("train", captioner, other.model_dump(mode="json")))
         found.append(("decode", captioner, found[-1][2]))
     return found
 

@@ -1,25 +1,60 @@
 """Word embeddings of a task's vocabulary (of the target language), trained on its captions or read from a GloVe file:
 `embeddings.py <task>` -> artifacts/words/<task>/embeddings.parquet."""
 
-import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seqcap.config.data import EmbeddingsConfig
-from seqcap.data.glove import coverage, read_text, train
-from seqcap.data.vocabulary import Vocabulary
-from seqcap.errors import one_line_errors
+from seqcap.config import Fingerprint, StageConfig, TaskKind
+from seqcap.data.glove import Glove, coverage, read_text, train
+from seqcap.data.tokens import load_vocabulary
 from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import VOCABULARY
-from seqcap.system.scratch import alone
+from seqcap.pipeline.kind import Key, Kind, Project, Stage, Stages, main
+from seqcap.pipeline.validation import Name, Section, fingerprint
 from seqcap.tasks import ARTIFACTS, KINDS
 
 
-def main(task: str) -> None:
-    config = EmbeddingsConfig.read("embeddings", task)
+class Embeddings(Section):
+    files: dict[Name, str | None]  # task -> a file of vectors; those of the other tasks are trained
+    glove: Glove
+
+
+class EmbeddingsConfig(StageConfig):
+    task: str
+    kind: TaskKind
+    glove: Glove
+    source: str | None  # a file of vectors; None: `glove` is trained
+    fingerprint: Fingerprint
+
+
+EMBEDDINGS: Key[Embeddings] = Key("embeddings", Embeddings)
+
+
+def stages(project: Project) -> Stages:
+    wanted = project.params[EMBEDDINGS]
+    for name, task in project.shared.tasks.items():
+        file = wanted.files.get(name)
+        config = EmbeddingsConfig(
+            task=name,
+            kind=task.kind,
+            glove=wanted.glove.model_copy(update={"seed": project.shared.seed}),
+            source=file,
+            fingerprint={} if file is None else fingerprint([Path(file)]),
+        )
+        yield Stage(
+            name,
+            f"Word embeddings of the captions or translations of task {name}",
+            config,
+            reads=project.written("data", name),
+            writes=[f"artifacts/words/{name}/embeddings.parquet"],
+        )
+
+
+def run(config: EmbeddingsConfig, task: str) -> None:
     data, kind = ARTIFACTS / task / "data", KINDS[config.kind]
-    vocabulary = Vocabulary.read(data / VOCABULARY)
+    vocabulary = load_vocabulary(data / VOCABULARY)
     schema = pa.schema([("split", pa.string()), (kind.captions_column, pa.list_(pa.string()))])
     rows = read_table(data / f"{kind.captions_file}.parquet", schema)
     captions = rows.filter(pc.equal(rows["split"], "train"))[kind.captions_column]
@@ -31,6 +66,7 @@ def main(task: str) -> None:
     write_table(ARTIFACTS / f"words/{task}/embeddings.parquet", table, table.schema)
 
 
+KIND = Kind("embeddings", EmbeddingsConfig, stages, run, keys=[EMBEDDINGS])
+
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"embeddings-{sys.argv[1]}"):
-        main(sys.argv[1])
+    main(KIND)

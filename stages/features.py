@@ -7,34 +7,60 @@ the encoder, of the parameters or of the code."""
 
 import hashlib
 import os
-import sys
 
 import torch
 
-from seqcap.config.data import FeaturesConfig
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
-from seqcap.errors import one_line_errors
+from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
-from seqcap.features.extraction import Job, extract
+from seqcap.features.extraction import Extraction, FeaturesConfig, Job, extract
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, ORIGIN
+from seqcap.pipeline.kind import Kind, Project, Stage, Stages, main
+from seqcap.pipeline.parameter_files import PARAMS, PRETRAINED
 from seqcap.system import machine
-from seqcap.system.scratch import alone, checkpoints
-from seqcap.tasks import ARTIFACTS, STARTS
+from seqcap.system.scratch import checkpoints
+from seqcap.tasks import ARTIFACTS, KINDS, STARTS
 
 
-def main(task: str) -> None:
+def stages(project: Project) -> Stages:
+    _check(project)
+    for name, features in project.shared.features.items():
+        settings = features.model_dump(include=set(Extraction.model_fields))
+        yield Stage(
+            name,
+            f"Pooled and grid features of every image of task {name}",
+            FeaturesConfig(task=name, root=project.data_root(name), **settings),
+            reads=[*project.written("data", name), *project.written("encoder", name)],
+            writes=[f"artifacts/{name}/features"],
+        )
+
+
+def _check(project: Project) -> None:
+    """Checks that every task with images or clips whose features a captioner reads has a section in `features`, and no
+    task without images."""
+    shared = project.shared
+    allowed = {name for name, task in shared.tasks.items() if KINDS[task.kind].features}
+    entries = [entry for section in project.params.entries.values() for entry in section.values()]
+    used = set(shared.pretrain) | {entry.captioner for entry in entries if hasattr(entry, "captioner")}
+    captioners = [captioner for name, captioner in shared.captioners.items() if name in used]
+    needed = allowed & {captioner.task for captioner in captioners if captioner.architecture != PRETRAINED}
+    if not needed <= set(shared.features) <= allowed:
+        given = ", ".join(shared.features) or "nothing"
+        raise InputError(PARAMS, f"features has {given}", f"name each of {', '.join(sorted(needed or allowed))}")
+
+
+def run(config: FeaturesConfig, task: str) -> None:
     machine.relaunch()
-    config = FeaturesConfig.read("features", task)
     rank, world = machine.join_group()
     # Unlike training, this stage runs alone and takes all cores.
     torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // world))
     # cuDNN's fastest algorithms are not deterministic.
     torch.backends.cudnn.deterministic = True
     images = read_table(ARTIFACTS / task / "data/images.parquet", IMAGES)
-    settings = config.model_dump(include={"grid", "dtype", "batch_size", "image_size", "frames"})
+    settings = config.model_dump(include=set(Extraction.model_fields))
     job = Job(image_ids=images["item"].to_pylist(), files=images["file"].to_pylist(), **settings)
     path = STARTS / f"encoder/{task}.safetensors"
     encoder = Encoder.load(path)
@@ -46,6 +72,7 @@ def main(task: str) -> None:
         write_json(output / ORIGIN, {"configuration": config.model_dump(mode="json"), "encoder_sha256": digest})
 
 
+KIND = Kind("features", FeaturesConfig, stages, run)
+
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"features-{sys.argv[1]}"):
-        main(sys.argv[1])
+    main(KIND)

@@ -1,26 +1,41 @@
 """Linear probes of a task's features for generated scenes or clips:
 `probe.py <task>` -> reports/features/<task>.json."""
 
-import importlib
-import sys
 from typing import Any
 
-from seqcap.config.data import ProbeConfig
-from seqcap.errors import one_line_errors
+from seqcap.config import StageConfig
+from seqcap.data.datasets import GENERATED
+from seqcap.features.probe import probe_scenes
 from seqcap.files.json_file import write_json
-from seqcap.system.scratch import alone
+from seqcap.pipeline.kind import Kind, Project, Stage, Stages, main
 from seqcap.tasks import ARTIFACTS
 
 
-def main(task: str) -> None:
-    config = ProbeConfig.read("probe", task)
+class ProbeConfig(StageConfig):
+    task: str
+    dataset: str
+
+
+def stages(project: Project) -> Stages:
+    for name in project.shared.features:
+        yield Stage(
+            name,
+            f"What the features of task {name} tell of its images, if these are generated",
+            ProbeConfig(task=name, dataset=project.shared.tasks[name].dataset),
+            reads=project.task(name),
+            writes=[f"reports/features/{name}.json"],
+            cached=False,
+        )
+
+
+def run(config: ProbeConfig, task: str) -> None:
     groups: list[dict[str, Any]] = []
-    if config.dataset in ("scenes", "clips"):
-        # By name: tasks of photographs do not depend on the code of the probe.
-        groups = importlib.import_module("seqcap.features.probe").probe_scenes(ARTIFACTS / task, config.dataset)
+    if config.dataset in GENERATED:
+        groups = probe_scenes(ARTIFACTS / task, config.dataset)
     write_json(f"reports/features/{task}.json", {"groups": groups})
 
 
+KIND = Kind("probe", ProbeConfig, stages, run)
+
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"probe-{sys.argv[1]}"):
-        main(sys.argv[1])
+    main(KIND)

@@ -1,15 +1,47 @@
 """A web page on which people rate a paper's captions: `rating.py <paper>` -> reports/<paper>/rating."""
 
-import sys
-
 from seqcap import papers
-from seqcap.config.rating import RatingConfig
-from seqcap.errors import one_line_errors
-from seqcap.rating.page import write_kit
+from seqcap.pipeline.kind import Key, Kind, Project, Stage, Stages, main
+from seqcap.pipeline.validation import Name, Section
+from seqcap.rating.page import RatingConfig, write_kit
 from seqcap.report.inputs import Results
-from seqcap.system.scratch import alone
+
+
+class RatingParams(Section):
+    judge: Name  # the retriever that says which images are similar
+
+
+RATING: Key[RatingParams | None] = Key("rating", RatingParams | None, of_papers=True)
+
+
+def stages(project: Project) -> Stages:
+    params = project.params
+    for paper in params.papers:
+        wanted, pictures = params.of_paper(paper, RATING), params.papers[paper].pictures
+        if wanted is None:
+            continue
+        fields = project.paper(paper)
+        judge = project.retriever(wanted.judge, pictures, params.source(paper), "rating.judge")
+        own = [f"artifacts/{paper}/{part}" for part in ("decode", "results")]
+        modules, data = papers.sources(paper, "rating")
+        yield Stage(
+            paper,
+            f"A page for people who judge the captions of {paper}",
+            RatingConfig(**fields, judge=judge.folder),
+            reads=[*project.task(pictures), *own, judge.folder],
+            writes=[f"reports/{paper}/rating"],
+            paper=paper,
+            cached=False,
+            modules=[*modules, judge.module],
+            data=data,
+        )
+
+
+def run(config: RatingConfig, paper: str) -> None:
+    write_kit(Results.read(config, papers.load(paper)), config.judge)
+
+
+KIND = Kind("rating", RatingConfig, stages, run, keys=[RATING])
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"rating-{sys.argv[1]}"):
-        config = RatingConfig.read("rating", sys.argv[1])
-        write_kit(Results.read(config, papers.load(config.paper)), config.judge)
+    main(KIND)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 
-from seqcap.config.report import ReportedRun
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
 from seqcap.report.inputs import HUMAN
+from seqcap.report.reported import ReportedRun
 
 ROOT = Path(__file__).parents[1]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from seqcap.config.estimators import ESTIMATES
 from seqcap.files import parquet
+from seqcap.files.schemas import ESTIMATES
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Replicates
 from seqcap.report.statistics import Floats
 

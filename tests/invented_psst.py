@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 
-from seqcap.config.report import ReportedEvaluation, ReportedRun, ReportedTask
 from seqcap.files import parquet, schemas
 from seqcap.report.inputs import Results
+from seqcap.report.reported import ReportedEvaluation, ReportedRun, ReportedTask
 
 WEIGHTS = (1.0, 2.0, 4.0)
 ST_FAMILY = {

@@ -16,7 +16,12 @@ from small_gifs import gif, pictures
 
 from seqcap import papers
 from seqcap.config import config_path, write_config
-from seqcap.config.report import (
+from seqcap.files import parquet, schemas
+from seqcap.files.writing import copy_file
+from seqcap.metrics.registry import DIVERSITY
+from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, SINGLE
+from seqcap.report.inputs import Results, Scores
+from seqcap.report.reported import (
     PaperConfig,
     ReportConfig,
     ReportedEvaluation,
@@ -24,11 +29,6 @@ from seqcap.config.report import (
     ReportedTask,
     SectionConfig,
 )
-from seqcap.files import parquet, schemas
-from seqcap.files.writing import copy_file
-from seqcap.metrics.registry import DIVERSITY
-from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, SINGLE
-from seqcap.report.inputs import Results, Scores
 from seqcap.world.graph import sample
 from seqcap.world.scenes import SCENES, scene_row
 

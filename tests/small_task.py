@@ -14,23 +14,22 @@ from ruamel.yaml import YAML
 from small_captioner import write_huggingface
 
 from seqcap import models
-from seqcap.config.data import Corpus
-from seqcap.config.decoding import DecodingRun
-from seqcap.config.evaluation import EvaluationConfig
-from seqcap.config.retrieval import RetrieverConfig
-from seqcap.config.training import TrainingRun
-from seqcap.data.pairs import write_pairs
+from seqcap.data.pairs import Corpus, write_pairs
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
+from seqcap.evaluation.decode import DecodingRun
+from seqcap.evaluation.inputs import EvaluationConfig
 from seqcap.features.captioner_folder import read_vocabulary
 from seqcap.features.encoders import with_weights
 from seqcap.files import json_file, parquet, schemas, tensors
 from seqcap.models.base import Captioner
+from seqcap.retrieval.base import RetrieverConfig
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.mining import MINED, mined_file
 from seqcap.system.machine import check_precision
 from seqcap.system.scratch import checkpoints, forget
 from seqcap.training.captioners import Trained, train_all
+from seqcap.training.run import TrainingRun
 
 WORDS = ["red", "green", "blue", "dog", "cat", "bird"]
 CHANNELS = 8

@@ -13,9 +13,9 @@ import pytest
 from small_task import run_config, write_task
 
 from seqcap.config import config_path, write_config
-from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError, one_line_errors
 from seqcap.files.json_file import write_json
+from seqcap.training.run import TrainConfig
 
 ROOT = Path(__file__).parents[1]
 NO_MEMORY = "error: memory has run out; allow the process more (ulimit -v), or give it less\n"

@@ -10,10 +10,10 @@ from small_captioner import write_huggingface
 from small_task import LAYOUT, write_pretrained_task, write_task
 
 from seqcap.errors import InputError
-from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.experiment import apply_overlay
 from seqcap.pipeline.graph import graph
 from seqcap.pipeline.params import read_params
+from seqcap.pipeline.project import Project
 
 PAGE = (Path(__file__).parents[1] / "docs/huggingface.md").read_text()
 
@@ -49,14 +49,16 @@ def experiment(tmp_path):
     def resolved(change=lambda changes: None):
         change(changes)
         apply_overlay(tmp_path, changes, Path("blip.yaml"))
-        params = read_params(tmp_path)
-        return params, resolve(params)
+        project = Project(read_params(tmp_path))
+        project.all_stages()
+        return project
 
     return resolved
 
 
 def test_its_experiment_resolves(experiment, tmp_path):
-    params, configs = experiment()
+    project = experiment()
+    configs = {kind: {name: stage.config for name, stage in own.items()} for kind, own in project.all_stages().items()}
     folder = str(tmp_path / "blip")
     assert {run.name for config in configs["train"].values() for run in config.runs} == {
         "xe",
@@ -71,9 +73,7 @@ def test_its_experiment_resolves(experiment, tmp_path):
         assert "src/seqcap/features/pixels.py" in config.code
     assert configs["data"]["image"].pretrained == folder
     assert "model.safetensors" not in configs["data"]["image"].fingerprint
-    stages = {
-        name: stage for file in graph(params, configs, tmp_path).values() for name, stage in file["stages"].items()
-    }
+    stages = {name: stage for file in graph(project, tmp_path).values() for name, stage in file["stages"].items()}
     # Other weights in the folder repeat the training.
     assert folder in stages["train-sle_sll"]["deps"]
     assert not [name for name in stages if name.startswith(("pretrain", "retriever", "features", "encoder"))]

@@ -22,7 +22,7 @@ from small_checkout import write
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.pipeline import clone, experiment, publish
-from seqcap.pipeline.params import parameter_files
+from seqcap.pipeline.parameter_files import parameter_files
 from seqcap.pipeline.repro import sections
 
 EXPERIMENT = Path("experiments/e.yaml")

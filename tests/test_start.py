@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 # What takes seconds to import, or much memory.
 HEAVY = {"torch", "torchvision", "numba", "spacy", "matplotlib", "transformers"}
 LIGHT_MODULES = [
-    *("cli", "pipeline.experiment", "config.report", "tasks", "rewards", "metrics"),
+    *("cli", "pipeline.experiment", "report.reported", "tasks", "rewards", "metrics"),
     *("data.captions", "data.pairs", "metrics.files", "tools.submit"),
 ]
 

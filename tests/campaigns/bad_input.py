@@ -40,8 +40,8 @@ from safetensors.torch import load, save
 from small_gifs import gif, pack, pictures
 from small_task import WORDS, corpus_config, karpathy_layout, write_captioners
 
-from seqcap.config.data import ImageData
 from seqcap.data import captions, tgif
+from seqcap.data.captions import ImageData
 from seqcap.data.frames import ClipSource
 from seqcap.data.glove import read_text
 from seqcap.data.images import ImageSource

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 from small_task import WORDS
 
-from seqcap.config.data import Glove
 from seqcap.data import glove
 from seqcap.data.embeddings import read
-from seqcap.data.glove import cooccurrences, coverage, read_text, train
+from seqcap.data.glove import Glove, cooccurrences, coverage, read_text, train
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json

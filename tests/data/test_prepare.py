@@ -7,8 +7,9 @@ import pyarrow.compute as pc
 import pytest
 from small_task import corpus_config
 
-from seqcap.config.data import ClipData, ImageData, SentenceData
 from seqcap.data import captions, datasets, pairs
+from seqcap.data.captions import ClipData, ImageData
+from seqcap.data.pairs import SentenceData
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table

@@ -11,11 +11,20 @@ from enumeration import gradient as slope
 from small_task import SMALL
 from torch import Tensor
 
-from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
 from seqcap.data.vocabulary import EOS
 from seqcap.evaluation import estimators, gradients
-from seqcap.evaluation.estimators import OWN_HINGE, REFERENCE, Estimator, Setup, credit, gradient, measure
+from seqcap.evaluation.estimators import (
+    OWN_HINGE,
+    REFERENCE,
+    Estimator,
+    EstimatorsConfig,
+    Setup,
+    credit,
+    gradient,
+    measure,
+)
 from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import ESTIMATES
 from seqcap.models import decoding
 from seqcap.models.relaxation import Relaxation, relaxed_rollout
 from seqcap.retrieval.dual_encoder import Config, Model

@@ -13,16 +13,16 @@ import torch
 from small_task import SMALL, decoded_row, randomise, write_captioner, write_features, write_references
 
 from seqcap import models, retrieval
-from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary, digest
 from seqcap.errors import InputError
-from seqcap.evaluation.retrieval import evaluate, most_similar
+from seqcap.evaluation.retrieval import RetrievalConfig, evaluate, most_similar
 from seqcap.features.store import FeatureStore
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import DECODED, IMAGES, REFERENCES, SCORES
 from seqcap.files.tensors import save_weights
 from seqcap.models import decoding
+from seqcap.retrieval import exchanges
 from seqcap.retrieval.recalls import recalls
 from seqcap.world.captions import plan
 from seqcap.world.checker import check
@@ -38,7 +38,7 @@ TEST = [31, 4, 12, 7, 28, 19, 3, 22]
 TRAIN = [1, 2]
 SEEDS = (1, 2)
 RUNS = ("plain", "joint")
-METRICS = {f"{whose}_{what}" for whose in ("own", "fixed") for what in ("rank", "R@1", "R@5", "R@10")}
+METRICS = {f"{whose}_{what}" for whose in ("own", "fixed", "twin") for what in ("rank", "R@1", "R@5", "R@10")}
 METRICS |= {"fixed_choice"}
 CONFIG = RetrievalConfig(
     **SMALL["retrieval"],
@@ -71,10 +71,9 @@ def write_data(rng):
 def write_weights():
     """Listeners and captioners of two seeds, a judge, and the listeners that `joint` trained."""
     vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
-    # The judge is the first of its folder.
     retrievers = (
         "judge/seed9",
-        "judge/seed10",
+        "twin/seed10",
         *(f"listener/seed{k}" for k in SEEDS),
         *(f"joint/seed{k}.listener" for k in SEEDS),
     )
@@ -184,6 +183,7 @@ def decoded(run, seed):
 
 
 def test_every_caption_has_a_row_of_every_metric(scores):
+    scores = scores[~scores.metric.str.contains("_told_")]
     rows = scores.groupby(["variant", "seed", "decoder", "metric"]).size()
     runs = {(run, seed, "greedy", metric): 8 for run in RUNS for seed in SEEDS for metric in METRICS | TRUTH}
     runs |= {(run, seed, "greedy", "xe_log_prob"): 8 for run in RUNS for seed in SEEDS}
@@ -193,10 +193,10 @@ def test_every_caption_has_a_row_of_every_metric(scores):
     runs |= {("human", 0, "sample", metric): 24 for metric in METRICS - own | TRUTH | {"xe_log_prob"}}
     runs |= {(run, seed, "greedy", "Self-BLEU"): 8 for run in RUNS for seed in SEEDS}
     # Of each image, not of each caption.
-    texts = [f"{whose}_text_R@{k}" for whose in ("own", "fixed") for k in (1, 5, 10)]
+    texts = [f"{whose}_text_R@{k}" for whose in ("own", "fixed", "twin") for k in (1, 5, 10)]
     runs |= {(run, seed, "greedy", metric): 8 for run in RUNS for seed in SEEDS for metric in texts}
     runs |= {("human:listener", seed, "sample", f"own_text_R@{k}"): 8 for seed in SEEDS for k in (1, 5, 10)}
-    runs |= {("human", 0, "sample", f"fixed_text_R@{k}"): 8 for k in (1, 5, 10)}
+    runs |= {("human", 0, "sample", f"{whose}_text_R@{k}"): 8 for whose in ("fixed", "twin") for k in (1, 5, 10)}
     assert rows.to_dict() == runs
     assert not scores.duplicated(["variant", "seed", "item", "decoder", "rank", "metric"]).any()
     assert np.isfinite(scores.value).all()
@@ -239,7 +239,7 @@ def test_images_find_their_own_caption_among_those_of_all(scores, seed):
     """`plain` says the same of several images: among equal captions the own one is where chance puts it."""
     found, captions = text_recalls(scores, "plain", seed), decoded("plain", seed)
     assert len(set(map(tuple, captions.values()))) < len(TEST)
-    for whose, path in (("own", f"listener/seed{seed}"), ("fixed", "judge/seed9")):
+    for whose, path in (("own", f"listener/seed{seed}"), ("fixed", "judge/seed9"), ("twin", "twin/seed10")):
         images, texts = embedded(f"{path}.safetensors", captions)
         for own, (item, image) in enumerate(zip(TEST, images, strict=True)):
             cosines = texts @ image - texts[own] @ image
@@ -253,7 +253,7 @@ def test_images_find_their_own_caption_among_those_of_all(scores, seed):
 def test_images_are_ranked_by_the_own_listener_the_initial_one_and_the_judge(scores, seed):
     listeners = {"plain": f"listener/seed{seed}", "joint": f"joint/seed{seed}.listener"}
     for run, listener in listeners.items():
-        for name, retriever in (("own", listener), ("fixed", "judge/seed9")):
+        for name, retriever in (("own", listener), ("fixed", "judge/seed9"), ("twin", "twin/seed10")):
             expected = expected_ranks(f"{retriever}.safetensors", decoded(run, seed))
             found = values(scores, run, seed, f"{name}_rank")
             assert found.to_dict() == expected.to_dict()
@@ -328,6 +328,53 @@ def test_truth_is_that_of_the_splits_scenes(scores):
     assert values(scores, "human", 0, "true_of_own").mean() == 1
     assert values(scores, "human", 0, "alone").mean() > 0.5
     assert values(scores, "plain", 1, "unparsed").max() > 0
+
+
+def test_each_judge_counts_as_much(task):
+    """The second one is the twin: what both say is the mean of what each says."""
+    shutil.copyfile("twin/seed10.safetensors", "judge/seed10.safetensors")
+    found = evaluate(CONFIG.model_copy(update={"decoded": {"plain": "decoded/plain.parquet"}})).to_pandas()
+    first = expected_ranks("judge/seed9.safetensors", decoded("plain", 1))
+    second = values(found, "plain", 1, "twin_rank")
+    assert first.to_dict() != second.to_dict()
+    both = values(found, "plain", 1, "fixed_rank")
+    assert both.to_dict() == ((first + second) / 2).to_dict()
+
+
+def test_a_run_is_found_by_the_retriever_that_pays_it(task):
+    payers = {"plain": "other"}
+    shutil.copytree("listener", "other")
+    shutil.copyfile("twin/seed10.safetensors", "other/seed1.safetensors")
+    config = CONFIG.model_copy(update={"payers": payers, "decoded": {"plain": "decoded/plain.parquet"}})
+    found = evaluate(config).to_pandas()
+    assert values(found, "plain", 1, "own_rank").to_dict() == values(found, "plain", 1, "twin_rank").to_dict()
+    assert values(found, "plain", 2, "own_rank").to_dict() != values(found, "plain", 2, "twin_rank").to_dict()
+
+
+def test_people_are_set_against_captions_with_one_fact_exchanged(scores):
+    scenes = read_scenes(FOLDER / "data/scenes.parquet")
+    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
+    judge, _ = retrieval.load(Path("judge/seed9.safetensors"))
+    exchanged = exchanges.read(judge.load_task(FOLDER), "test", MAX_LENGTH, 0)
+    people = {place: words[: MAX_LENGTH - 1] for place, words in said_by_people().items()}
+    images, texts = embedded("judge/seed9.safetensors", people)
+    compared = 0
+    for place, text in zip(people, texts, strict=True):
+        item = TEST.index(place[0])
+        for kind, ids in zip(exchanges.KINDS, exchanged[item, place[1]], strict=True):
+            found = scores[(scores.variant == "human") & (scores.metric == f"fixed_told_{kind}")]
+            found = found[(found.item == place[0]) & (found["rank"] == place[1])].value.tolist()
+            if int(ids[0]) == PAD:
+                assert found == []
+                continue
+            words = vocabulary.decode(ids.tolist())
+            if len(said_by_people()[place]) < MAX_LENGTH and "<unk>" not in words:
+                assert check(words, scenes[place[0]]).precision < 1
+            other = judge.embed_captions(ids[None].long())[0].detach()
+            image = images[item]
+            assert found == [float(image @ text > image @ other + 1e-6)]
+            compared += 1
+    assert compared > 20
 
 
 def test_a_listener_of_one_seed_alone_is_not_replaced_by_the_initial_one(task):

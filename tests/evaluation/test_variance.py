@@ -6,10 +6,9 @@ import pytest
 import torch
 from small_task import SMALL
 
-from seqcap.config.training import VarianceConfig
 from seqcap.errors import InputError
 from seqcap.evaluation import variance
-from seqcap.evaluation.variance import measure
+from seqcap.evaluation.variance import VarianceConfig, measure
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import VARIANCE
 
@@ -27,7 +26,7 @@ def measured(pretrained):
 
 def quick(config):
     """The same with a baseline that has hardly learned, measured three times."""
-    settings = tuple(setting | {"baseline_steps": 3} for setting in config.settings)
+    settings = tuple(setting.model_copy(update={"baseline_steps": 3}) for setting in config.settings)
     return config.model_copy(update={"replicates": 3, "settings": settings})
 
 

@@ -1,8 +1,11 @@
 """Encoders: shapes of every backbone, its preprocessing, and where weights come from."""
 
 import os
+import tarfile
+from pickle import UnpicklingError
 from types import ModuleType
 from typing import Any
+from unittest.mock import Mock
 from urllib.error import URLError
 
 import numpy as np
@@ -175,7 +178,7 @@ def test_wrong_checkpoints_are_one_line_and_run_no_code(tmp_path, monkeypatch):
         "Unexpected key.*more": {**weights, "more": torch.zeros(1)},
         "size mismatch": {**weights, name: torch.zeros(1)},
         "does not map names to tensors": {"model": "scenes"},
-        "is not a checkpoint of tensors alone; give": {"model": Attack()},
+        r"is not a checkpoint \(it does not hold tensors alone\); give": {"model": Attack()},
     }
     for message, content in cases.items():
         torch.save(content, tmp_path / "x.pth")
@@ -192,6 +195,34 @@ def test_wrong_checkpoints_are_one_line_and_run_no_code(tmp_path, monkeypatch):
         (tmp_path / "short.pth").write_bytes(content)
         with pytest.raises(InputError, match=r"short\.pth: is not a checkpoint \(\S.*\); give a"):
             with_weights("scenes_cnn", str(tmp_path / "short.pth"), 1)
+
+
+@pytest.mark.usefixtures("torchvision")
+def test_nobody_is_told_to_run_the_code_of_a_file(tmp_path, monkeypatch):
+    """As torch does in three places: of objects, of TorchScript, and of its first format."""
+    path = tmp_path / "x.pth"
+    monkeypatch.setenv("ATTACKED", str(tmp_path / "attacked"))
+
+    def save_tar() -> None:
+        with tarfile.open(path, "w"):
+            pass
+
+    for save in (
+        lambda: torch.save({"model": Attack()}, path),
+        lambda: torch.jit.save(torch.jit.script(torch.nn.ReLU()), path),
+        save_tar,
+    ):
+        save()
+        with pytest.raises((RuntimeError, UnpicklingError), match="weights_only` set to `False` will likely") as torchs:
+            torch.load(path, weights_only=True)
+        with pytest.raises(InputError, match=r"x\.pth: is not a checkpoint \(it does not hold tensors alone\)"):
+            with_weights("scenes_cnn", str(path), 1)
+        # The same where torchvision reads the file.
+        with monkeypatch.context() as patch:
+            patch.setenv("TORCH_HOME", str(tmp_path))
+            patch.setattr("torchvision.models._api.load_state_dict_from_url", Mock(side_effect=torchs.value))
+            with pytest.raises(InputError, match=r"downloaded \(it does not hold tensors alone\)"):
+                with_weights("resnet18", "imagenet", 1)
 
 
 def test_imagenet_weights_that_cannot_be_had_say_where_to_put_them(tmp_path, monkeypatch):

@@ -1,20 +1,19 @@
 """Probes: average precision, and how much of a label's evidence in the features they find."""
 
-import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
-from parameter_files import ROOT, ParameterFiles
+from parameter_files import ParameterFiles
 from small_task import write_features
 
-from seqcap.config import config_path, write_config
 from seqcap.features.precision import average_precisions
 from seqcap.features.probe import probe, probe_scenes
 from seqcap.files.json_file import read_json
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import IMAGES, SPLITS
 from seqcap.pipeline.configure import resolve
+from seqcap.pipeline.kind import kinds
 from seqcap.world import scenes
 from seqcap.world.clips import ClipsConfig, write_clips
 from seqcap.world.graph import MOTIONS
@@ -98,7 +97,7 @@ def test_clips_are_probed_for_their_motion(tmp_path):
 
 def test_the_stage_probes_scenes_and_says_nothing_of_photographs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    main = runpy.run_path(str(ROOT / "stages/probe.py"))["main"]
+    run = kinds()["probe"].run
     files = ParameterFiles(tmp_path)
     write_task(Path("artifacts/image"))
     found = {}
@@ -107,9 +106,7 @@ def test_the_stage_probes_scenes_and_says_nothing_of_photographs(tmp_path, monke
             files["tasks.image"] |= {"dataset": "coco", "root": str(tmp_path)}
             files["features.image"] |= {"backbone": "resnet18", "weights": "imagenet"}
         config = resolve(files.read())["probe"]["image"]
-        assert any("world/scenes" in file for file in config.code) == (dataset == "scenes")
-        write_config(config_path("probe", "image"), config)
-        main("image")
+        run(config, "image")
         found[dataset] = read_json("reports/features/image.json")
     rows = {row["group"]: row for row in found["scenes"]["groups"]}
     assert list(rows) == list(GROUPS)

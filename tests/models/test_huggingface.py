@@ -15,8 +15,8 @@ from small_listener import Store, learning, tiny_listener
 from small_task import decoding_run, run_config, train_group, values, write_listener, write_pretrained_task, write_task
 
 from seqcap import models
-from seqcap.data.tokens import TokenVocabulary
-from seqcap.data.vocabulary import BOS, EOS, PAD, Vocabulary
+from seqcap.data.tokens import TokenVocabulary, load_vocabulary
+from seqcap.data.vocabulary import BOS, EOS, PAD
 from seqcap.errors import InputError
 from seqcap.evaluation.decode import decode_split
 from seqcap.features.captioner_folder import Pixels, read_model
@@ -232,7 +232,7 @@ def test_wtf_rl_raises_its_reward(tmp_path, monkeypatch):
     write_pretrained_task(tmp_path, "blip")
     write_listener(tmp_path, "photo")
     monkeypatch.chdir(tmp_path)
-    the = Vocabulary.read("artifacts/photo/data/vocabulary.json").words.index("the")
+    the = load_vocabulary("artifacts/photo/data/vocabulary.json").words.index("the")
 
     def similarity(self, captioned, which):
         return (captioned.captions[which] == the).any(1).float(), {}
@@ -349,7 +349,7 @@ def test_words_become_tokens_and_words_again(loaded):
 def test_a_vocabulary_survives_its_file(loaded, tmp_path):
     vocabulary = loaded["git"][1]
     vocabulary.write(tmp_path / "vocabulary.json")
-    again = Vocabulary.read(tmp_path / "vocabulary.json")
+    again = load_vocabulary(tmp_path / "vocabulary.json")
     assert isinstance(again, TokenVocabulary)
     assert (again.words, again.ids, again.knows_unknown) == (vocabulary.words, vocabulary.ids, vocabulary.knows_unknown)
     assert again.encode(["run", "runs"]) == vocabulary.encode(["run", "runs"])

@@ -15,11 +15,13 @@ from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding
 from seqcap.objectives import (
     base,
+    centred_reinforce,
     cooperation,
     discriminated,
     distinctive_reinforce,
     distinctiveness,
     scst_discriminator,
+    scst_discriminator_unsubtracted,
     scst_grammar,
     unidirectional_reinforce,
     weighted_teacher_forcing,
@@ -43,14 +45,17 @@ SAID = torch.tensor(
 BATCH = base.Batch(FEATURES, np.array([0, 1, 2]), SAID[TRUTH][:, None])
 PEOPLE = torch.tensor([[[4, 5, EOS]], [[5, EOS, PAD]]])
 BICONTRASTIVE = [weighted_teacher_forcing, distinctive_reinforce, weighted_teacher_forcing_reinforce]
-WITH_DISCRIMINATOR = [*BICONTRASTIVE, unidirectional_reinforce, scst_discriminator]
+SELF_CRITICAL = [scst_discriminator, scst_discriminator_unsubtracted]
+WITH_DISCRIMINATOR = [*BICONTRASTIVE, centred_reinforce, unidirectional_reinforce, *SELF_CRITICAL]
 EVERY = [*WITH_DISCRIMINATOR, scst_grammar]
 REWARDED = {
     weighted_teacher_forcing: (TRUTH,),
     distinctive_reinforce: (BEAM,),
     weighted_teacher_forcing_reinforce: (BEAM, TRUTH),
     unidirectional_reinforce: (BEAM,),
+    centred_reinforce: (BEAM,),
     scst_discriminator: (BEAM,),
+    scst_discriminator_unsubtracted: (BEAM,),
 }
 CONTEXT = make_context(None, 3, 6, reads={"listener": Path("listener")}, items=ITEMS)
 # 60 and 70 are of val.
@@ -148,7 +153,7 @@ def directions(texts: Tensor, images: Tensor, others: Tensor, which: int, tau: f
 def similarity(listener, module, captions: Tensor, which: int, tau: float) -> Tensor:
     """r_sim [3] of every objective with a discriminator, float64."""
     texts, images = heard(listener, captions), seen(listener, [0, 1, 2])
-    if module is scst_discriminator:
+    if module in SELF_CRITICAL:
         return torch.stack([texts[which, i] @ images[i] - texts[GREEDY, i] @ images[i] for i in range(3)])
     # The batch's mined images are rows 3, 1, 0, 3, 3 and 4: two of them are no others than the batch's.
     to_text, to_image = directions(texts, images, seen(listener, [3, 4]), which, tau)
@@ -170,7 +175,17 @@ def human(objective, listener, captions: Tensor, which: int) -> Tensor:
 
 def rewards(objective, listener, module, captions: Tensor, which: int, alpha: float, tau: float) -> Tensor:
     paid = alpha * similarity(listener, module, captions, which, tau)
-    return (paid + (1 - alpha) * human(objective, listener, captions, which).detach()).float()
+    return (paid + (1 - alpha) * regular(objective, listener, module, captions, which).detach()).float()
+
+
+def regular(objective, listener, module, captions: Tensor, which: int) -> Tensor:
+    """What 1 - alpha weighs, [3]."""
+    own = human(objective, listener, captions, which)
+    return own - human(objective, listener, captions, GREEDY) if module is scst_discriminator else own
+
+
+def baseline(module, reward: Tensor) -> Tensor | float:
+    return reward.mean() if module is centred_reinforce else 0.0
 
 
 def log_p(captioner, captions: Tensor) -> Tensor:
@@ -186,34 +201,32 @@ def term(captioner, captions: Tensor, reward: Tensor) -> Tensor:
 @pytest.mark.parametrize(("alpha", "tau"), [(0.94, 0.01), (0.5, 0.3)])
 def test_the_loss_is_equation_3(captioner, listener, build, say, module, alpha, tau, monkeypatch):
     """Of the captioner only its terms, of the discriminator only its cross-entropy: no gradient goes through r."""
-    objective = build(module, alpha=alpha, **({} if module is scst_discriminator else {"temperature": tau}))
+    objective = build(module, alpha=alpha, **({} if module in SELF_CRITICAL else {"temperature": tau}))
     shuffled = SAID[TRUTH].flip(0)
     monkeypatch.setattr(discriminated, "shuffle_words", lambda captions: shuffled)
     loss, logs = objective(captioner, say())
     right = human(objective, listener, SAID, TRUTH).log() + (1 - human(objective, listener, SAID, BEAM)).log()
     entropy = -right.sum() / 6
-    terms = {
-        which: term(captioner, SAID[which], rewards(objective, listener, module, SAID, which, alpha, tau))
-        for which in CANDIDATES.values()
-    }
+    paid = {which: rewards(objective, listener, module, SAID, which, alpha, tau) for which in CANDIDATES.values()}
+    terms = {which: term(captioner, SAID[which], of - baseline(module, of)) for which, of in paid.items()}
     expected = sum(terms[which] for which in REWARDED[module])
     torch.testing.assert_close(loss, expected + entropy, atol=1e-5, rtol=1e-4)
     assert_close(gradient(captioner, loss), gradient(captioner, expected))
     assert_close(gradient(objective.discriminator, loss), gradient(objective.discriminator, entropy))
     assert [parameter for parameter in listener.parameters() if parameter.requires_grad] == []
     for name, which in CANDIDATES.items():
-        reward = rewards(objective, listener, module, SAID, which, alpha, tau)
+        reward = paid[which]
         assert logs[f"{name}_reward"] == pytest.approx(reward.mean().item(), abs=1e-5)
         assert logs[f"{name}_positive"] == (reward > 0).float().mean().item()
         assert logs[f"{name}_human"] == pytest.approx(human(objective, listener, SAID, which).mean().item(), abs=1e-6)
         spread = similarity(listener, module, SAID, which, tau).std(correction=0).item()
         assert logs[f"{name}_similarity_std"] == pytest.approx(alpha * spread, abs=1e-5)
-        spread = human(objective, listener, SAID, which).std(correction=0).item()
+        spread = regular(objective, listener, module, SAID, which).std(correction=0).item()
         assert logs[f"{name}_regular_std"] == pytest.approx((1 - alpha) * spread, abs=1e-5)
         logits = captioner.teacher_force(FEATURES, SAID[which]).log_softmax(2)
         along = -(logits.exp() * logits).sum(2)[SAID[which] != PAD]
         assert logs[f"{name}_entropy"] == pytest.approx(along.mean().item(), rel=1e-5)
-        if module in BICONTRASTIVE:
+        if module in (*BICONTRASTIVE, centred_reinforce):
             both = directions(heard(listener, SAID), seen(listener, [0, 1, 2]), seen(listener, [3, 4]), which, tau)
             for way, found in zip(("to_text", "to_image"), both, strict=True):
                 assert logs[f"{name}_{way}_positive"] == pytest.approx(np.mean(np.array(found) > 0))

@@ -54,11 +54,11 @@ def test_runs_are_the_papers_but_for_start_length_and_pace(trained):
     for name, like in LIKE.items():
         run, theirs = runs[name], runs[like]
         assert (run.objective, run.reward) == (theirs.objective, theirs.reward)
-        mine, others = ({k: v for k, v in of.settings.items() if k not in LENGTHS} for of in (run, theirs))
+        mine, others = (of.settings.model_dump(exclude=LENGTHS) for of in (run, theirs))
         assert mine == others
         assert (run.captioner, run.start, run.seeds) == ("lstm", "starts/pretrain/lstm", (1, 2, 3))
         assert run.reads.get("listener") in (None, "artifacts/mined/reward")
-    assert params.shared.alpha == runs["across_sll_sle"].settings["alpha"]
+    assert params.shared.alpha == runs["across_sll_sle"].settings.alpha
 
 
 def test_captioners_are_updated_equally_often(trained):
@@ -67,7 +67,7 @@ def test_captioners_are_updated_equally_often(trained):
     for name in LIKE.keys() - {"across_start"}:
         run = runs[name]
         steps = run.training.epochs * params.shared.scenes.train // run.training.batch_size
-        alone = run.settings.get("pretraining_steps", run.settings.get("baseline_steps", 0))
+        alone = getattr(run.settings, "pretraining_steps", getattr(run.settings, "baseline_steps", 0))
         updates[name] = (steps - alone) / (2 if run.objective == "joint_reinforce" else 1)
     assert set(updates.values()) == {960}
 

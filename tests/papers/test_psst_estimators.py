@@ -5,8 +5,8 @@ import pytest
 from invented_estimates import FILE, GRADIENT, drawn, replicates, write
 from invented_psst import PsstRun
 
-from seqcap.config.estimators import ESTIMATES
 from seqcap.files import parquet
+from seqcap.files.schemas import ESTIMATES
 from seqcap.papers.psst import claims, figures
 from seqcap.papers.psst.estimators import EXACT, qualities_by_rho, read_estimates
 from seqcap.report import statistics

@@ -14,16 +14,15 @@ from invented_runs import Rows
 
 from seqcap import retrieval
 from seqcap.config import config_path, write_config
-from seqcap.config.rating import RatingConfig
-from seqcap.config.report import ReportedRun
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.evaluation.retrieval import most_similar
 from seqcap.files import json_file, parquet, schemas, tensors
 from seqcap.papers.psst import claims, rating
 from seqcap.papers.psst.methods import PLACES
 from seqcap.rating import read_key
-from seqcap.rating.page import write_kit
+from seqcap.rating.page import RatingConfig, write_kit
 from seqcap.report.inputs import Results
+from seqcap.report.reported import ReportedRun
 from seqcap.world.graph import sample
 from seqcap.world.scenes import SCENES
 

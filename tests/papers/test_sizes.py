@@ -8,10 +8,10 @@ import pytest
 from invented_papers import judgements, numbers
 from invented_runs import PaperRun, Rows, rng_of
 
-from seqcap.config.report import ReportedEvaluation, ReportedRun, ReportedTask
 from seqcap.papers.sizes.study import FILE, SMOOTHED, Slope
 from seqcap.report.figures import draw
 from seqcap.report.inputs import Results
+from seqcap.report.reported import ReportedEvaluation, ReportedRun, ReportedTask
 from seqcap.report.section import all_claims
 from seqcap.report.statistics import Number
 from seqcap.report.verdicts import HOLDS, NOT_RUN

@@ -1,7 +1,9 @@
 """WTF-RL: its table, claims and controls, Figure 1's rule, figures and remarks."""
 
+import re
+
 import pytest
-from invented_papers import by_heading, texts, whole
+from invented_papers import by_heading, lines, numbers, texts, whole
 from invented_wtfrl import CHANGES, WtfrlRun
 
 from seqcap import papers
@@ -26,10 +28,37 @@ def few(**changes: object) -> Results:
     return WtfrlRun(names=list(FEW), **changes).read()  # type: ignore[arg-type]
 
 
-# --- Table 1
+# --- The judge
 
 
-# --- Retrieval
+def test_what_is_exchanged_has_a_row_where_anyone_was_asked():
+    cells = numbers(whole("wtfrl"), "wtfrl_exchanged")
+    assert cells["colour", "the judge"] == 75
+    assert cells["colour", "its twin"] == 25
+    made = lines(whole("wtfrl"), "wtfrl_exchanged")
+    assert made["row"].drop_duplicates().tolist() == ["number", "colour"]
+    assert made.set_index(["row", "column"]).loc[("number", "its twin"), "ours"] == ""
+
+
+def test_agreement_is_the_correlation_of_ranks():
+    """Judge and twin have one order, and the literal listener the reverse one of TF's captions."""
+    made = WtfrlRun()
+    places = {"fixed_rank": 1.0, "twin_rank": 7.0, "bits": 3.0}
+    rows = made.scores("wtfrl_image")
+    rows = [row for row in rows if row["metric"] != "twin_rank"]
+    keys = ("variant", "seed", "item", "decoder", "rank")
+    judged = [row for row in rows if row["metric"] == "fixed_rank" and row["variant"] == "tf"]
+    rows = [row for row in rows if row["variant"] != "tf" or row["metric"] not in places]
+    for row in judged:
+        for metric, slope in places.items():
+            rows.append({key: row[key] for key in row} | {"metric": metric, "value": slope * (1 + row["item"]) ** 2})
+    assert set(keys) <= set(judged[0])
+    cells = numbers(made.of_rows(rows), "wtfrl_agreement")
+    assert cells["TF", "judge and twin"] == 1
+    assert cells["TF", "judge and literal"] == cells["TF", "twin and literal"] == -1
+    table = make_table(made.of_rows(rows), "wtfrl_agreement").markdown()
+    # RL's judge ranks all captions alike, and nobody ranks people's by the twin.
+    assert re.search(r"\| RL \| – \|", table)
 
 
 # --- Ablations

@@ -7,10 +7,10 @@ import pytest
 from pipeline_files import forget_code
 
 from seqcap.config import StageConfig
-from seqcap.config.training import TrainConfig
 from seqcap.pipeline import code
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
+from seqcap.training.run import TrainConfig
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,6 +55,47 @@ def names(*arguments: Any) -> set[str]:
 def test_imports_are_followed_into_functions_and_packages(package):
     assert names(["seqcap.a"]) == {"__init__.py", "a.py", "b.py", "inner/__init__.py", "inner/c.py", "d.py"}
     assert names(["seqcap.d"]) == {"__init__.py", "d.py"}
+
+
+STAGE = """
+import json
+from seqcap import a
+
+LIMIT = 3
+
+
+def stages():
+    return "many"
+
+
+def helper():
+    return LIMIT
+
+
+def run():
+    return helper()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_changed"),
+    [('"many"', '"more"', False), ("LIMIT = 3", "LIMIT = 4", True), ("return helper()", "return -helper()", True)],
+)
+def test_a_kinds_file_counts_with_what_its_run_needs(package, old, new, is_changed):
+    def hash_of(text):
+        (package / "stages/kind.py").write_text(text)
+        forget_code()
+        return code.closure([], ["kind.py"])["stages/kind.py"]
+
+    assert old in STAGE
+    assert (hash_of(STAGE) != hash_of(STAGE.replace(old, new))) == is_changed
+
+
+def test_the_pipeline_is_nobodys_code(package):
+    (package / "src/seqcap/pipeline").mkdir()
+    (package / "src/seqcap/pipeline/kind.py").write_text("import seqcap.a\n")
+    (package / "stages/kind.py").write_text("from seqcap.pipeline.kind import Kind\nimport seqcap.d\n")
+    assert names([], ["kind.py"]) == {"stages/kind.py", "__init__.py", "d.py"}
 
 
 def test_what_only_type_checkers_import_is_not_run(package):
@@ -166,13 +207,14 @@ def test_decoding_depends_on_its_own_captioners(configs):
 
 def test_data_depend_on_their_own_kind(configs):
     data = ("data", "encoder", "features", "paraphrases", "embeddings")
-    images, sentences = {"data/image", "data/image2"}, {"data/de_en", "data/en_fr"}
-    clips = {"data/clip"}
+    images, clips = {"data/image", "data/image2"}, {"data/clip"}
+    every = images | clips | {"data/de_en", "data/en_fr"}
     assert stages(users(configs, "data/datasets/scenes.py"), *data) == images
     assert stages(users(configs, "data/tgif.py"), *data) == clips
-    assert stages(users(configs, "data/pairs.py"), *data) == sentences
-    assert stages(users(configs, "world/german.py"), *data) == sentences
+    # The file of the kind imports these, for all of its stages.
+    assert stages(users(configs, "data/pairs.py"), *data) == every
+    assert stages(users(configs, "world/german.py"), *data) == every
     encoders = {"encoder/image", "encoder/image2", "encoder/clip"}
-    assert stages(users(configs, "world/drawing.py"), *data) == images | clips | encoders
+    assert stages(users(configs, "world/drawing.py"), *data) == every | encoders
     features = {"features/image", "features/image2", "features/clip"}
     assert stages(users(configs, "features/extraction.py"), *data) == features

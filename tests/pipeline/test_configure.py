@@ -9,10 +9,11 @@ from parameter_files import ParameterFiles, changed, committed
 
 from seqcap import objectives
 from seqcap.config import config_path
-from seqcap.config.data import ImageData
-from seqcap.config.training import TrainConfig
+from seqcap.data.captions import ImageData
 from seqcap.errors import InputError
-from seqcap.pipeline.configure import resolve, write_configs
+from seqcap.pipeline.configure import write_configs
+from seqcap.pipeline.project import Project
+from seqcap.training.run import TrainConfig
 
 CAPTIONERS = ("attention", "lstm")
 PSST, SLE, SPIDER, SMOOTHING = (f"papers/{name}/runs.yaml" for name in ("psst", "sle", "spider", "smoothing"))
@@ -127,7 +128,8 @@ def test_a_judge_may_be_a_users_clip(files, tmp_path):
         (
             f"{SLE}:runs.sll_me.training",
             {"learning_rate": 0.0042},
-            {"train/sle_sll_me", "train/sle_sll_me_att", "train/sle_clip_policies", *reported("sle")},
+            # With attention and on clips it is another one's.
+            {"train/sle_sll_me", *reported("sle")},
         ),
         (f"{SLE}:runs.sll_me.label", "other", reported("sle")),
         (f"{SLE}:runs.sweep_pairwise_0.seeds", 3, {"train/sle_sweep_*", "decode/sle_sweep_*", *reported("sle")}),
@@ -256,6 +258,12 @@ def test_wrong_names_and_settings_are_one_line(files, key, value, named):
         assert part in found
 
 
+def test_an_alpha_out_of_its_range_is_one_line(files):
+    """The objective that reads it knows the range."""
+    files["alpha"] = 1.5
+    assert "runs.sll_sle.settings.alpha: Input should be less than or equal to 1; found 1.5" in message(files)
+
+
 def test_an_import_that_a_module_lacks_is_not_called_a_wrong_name(files, monkeypatch):
     """A fault of the code: its traceback says where."""
     files[f"{SLE}:runs.sll.objective"] = "unfinished"
@@ -291,8 +299,7 @@ def test_an_objective_that_reads_what_nobody_makes_is_one_line(files, monkeypatc
 
 
 def write(files, *places):
-    params = files.read()
-    write_configs(resolve(params), params, *places)
+    write_configs(Project(files.read()), *places)
 
 
 def test_files_are_written_once_and_those_of_removed_runs_go(files, tmp_path):

@@ -16,11 +16,12 @@ from small_checkout import write
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
-from seqcap.pipeline.configure import resolve, write_configs, write_graph
+from seqcap.pipeline.configure import write_configs, write_graph
 from seqcap.pipeline.dry import ELSE, dry_run
 from seqcap.pipeline.experiment import apply_overlay
 from seqcap.pipeline.forecast import MEASURED
 from seqcap.pipeline.params import read_params
+from seqcap.pipeline.project import Project
 from seqcap.pipeline.repro import sections
 
 # What `seqcap repro --dry` runs, in a process that loads DVC, in seconds.
@@ -49,7 +50,7 @@ def ran(tmp_path_factory):
     git(folder, "init", "--quiet")
     write_graph(folder)
     params = read_params(folder)
-    write_configs(resolve(params), params, folder / "configs", folder / "machine.json")
+    write_configs(Project(params), folder / "configs", folder / "machine.json")
 
     provenance = folder / "reports/sle/results/provenance.json"
     write_json(provenance, {"commit": "1ca318366fc6", "day": "2026-11-24", "changed": []})

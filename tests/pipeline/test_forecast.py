@@ -3,11 +3,12 @@
 import pytest
 from small_task import run_config
 
-from seqcap.config.data import FeaturesConfig, ImageData
-from seqcap.config.decoding import DecodeConfig, DecodingRun
-from seqcap.config.training import TrainConfig
+from seqcap.data.captions import ImageData
+from seqcap.evaluation.decode import DecodeConfig, DecodingRun
+from seqcap.features.extraction import FeaturesConfig
 from seqcap.files.json_file import write_json
 from seqcap.pipeline.forecast import forecast
+from seqcap.training.run import TrainConfig
 
 IMAGES, TESTED = 113_287, 5_000
 

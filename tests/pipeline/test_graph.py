@@ -13,6 +13,7 @@ from seqcap.errors import InputError
 from seqcap.pipeline.configure import check_graph, resolve, write_graph
 from seqcap.pipeline.graph import CONFIGURE, graph
 from seqcap.pipeline.params import read_params
+from seqcap.pipeline.project import Project
 
 SLE, PSST = "papers/sle/runs.yaml", "papers/psst/runs.yaml"
 
@@ -24,8 +25,7 @@ def files(tmp_path):
 
 def derived(files, paper):
     """The stages of a paper."""
-    params = files.read()
-    return graph(params, resolve(params), files.folder)[Path(f"papers/{paper}/dvc.yaml")]["stages"]
+    return graph(Project(files.read()), files.folder)[Path(f"papers/{paper}/dvc.yaml")]["stages"]
 
 
 def test_retrieval_depends_on_the_groups_that_it_scores_alone(files):
@@ -130,7 +130,7 @@ def test_a_new_run_renews_nothing_and_a_new_group_does(files):
 def test_configure_stops_at_a_stale_graph_and_the_command_renews_it(files, command, monkeypatch):
     monkeypatch.chdir(files.folder)
     write_graph()
-    files["mined"] = {"judge": {"neighbours": 3}, "reward": {"neighbours": 5}}
+    files["mined"] = {"twin": {"neighbours": 3}, "reward": {"neighbours": 5}, "sharp": {"neighbours": 5}}
     files.read()
     configure = partial(command, script=ROOT / "stages/configure.py")
     expected = "error: dvc.yaml: does not fit the parameters; renew it with `seqcap graph`, then run again\n"
@@ -138,7 +138,7 @@ def test_configure_stops_at_a_stale_graph_and_the_command_renews_it(files, comma
         assert (refused.returncode, refused.stderr) == (2, expected)
         assert not Path("configs").exists()
     assert command("graph").returncode == 0
-    assert load_yaml("dvc.yaml")["stages"]["mine-judge"]["outs"] == ["artifacts/mined/judge"]
+    assert load_yaml("dvc.yaml")["stages"]["mine-twin"]["outs"] == ["artifacts/mined/twin"]
     assert configure().returncode == 0
     assert set(json.loads(Path("configs/graph.json").read_text())) >= {"dvc.yaml", "papers/sle/dvc.yaml"}
 

@@ -64,7 +64,7 @@ def test_a_hinge_moves_its_own_pair_and_the_hardest_negative_alone():
 
 def test_info_nce_is_the_log_probability_of_a_loop():
     images, captions = unit(5, 4), unit(5, 4, seed=1)
-    to_text, to_image = info_nce(images, captions, 0.1)
+    to_text, to_image = info_nce(images @ captions.T, 0.1)
     for i in range(5):
         forward = torch.exp(captions @ images[i] / 0.1)
         backward = torch.exp(images @ captions[i] / 0.1)

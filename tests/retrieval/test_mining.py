@@ -11,14 +11,13 @@ from torch.nn import functional as F
 
 from seqcap import retrieval
 from seqcap.config import config_path, write_config
-from seqcap.config.mining import MiningConfig
 from seqcap.data.vocabulary import EOS
 from seqcap.errors import InputError
 from seqcap.files import tensors
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import REFERENCES
 from seqcap.retrieval import mining
-from seqcap.retrieval.mining import MINED, make, nearest, read
+from seqcap.retrieval.mining import MINED, MiningConfig, make, nearest, read
 
 ITEMS = np.arange(24)
 

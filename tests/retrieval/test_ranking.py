@@ -77,6 +77,12 @@ class Table(nn.Module):
     def embed_images(self, inputs):
         return F.normalize(inputs.float(), dim=1)
 
+    def compare(self, captions, images):
+        return captions @ images.T
+
+    def compare_captions(self, images, captions):
+        return images @ captions.T
+
     def embed_captions(self, captions):
         names = ["red", "green", "blue", "dog", "cat", "bird"]
         vectors = torch.zeros(len(captions), 8)

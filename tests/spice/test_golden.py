@@ -16,8 +16,8 @@ from seqcap.metrics.spice import spice
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import Concept, Match, Tuples, build_graph, find_concept, match
 
-# pycocoevalcap's README; its parser is not ours.
-PUBLISHED = 0.133
+# pycocoevalcap's README; its parser is not ours. And what ours gives for the first hundred captions.
+PUBLISHED, OF_HUNDRED = 0.133, 0.127
 
 
 class Golden(NamedTuple):
@@ -33,11 +33,13 @@ def scored(
     coco_annotations: dict[int, list[str]],
     uncached: CachedParser,
     tmp_path_factory: pytest.TempPathFactory,
+    full: bool,
 ) -> Golden:
     def words(caption: str) -> list[str]:
         return re.findall(r"[\w'-]+", caption.lower())
 
-    captions = [(row["image_id"], words(row["caption"])) for row in json.loads(golden.read_text())]
+    rows = json.loads(golden.read_text())[: None if full else 100]
+    captions = [(row["image_id"], words(row["caption"])) for row in rows]
     references = {image_id: [words(text) for text in coco_annotations[image_id]] for image_id, _ in captions}
     parser = CachedParser(tmp_path_factory.mktemp("golden") / "parses.parquet", uncached.parser)
     corpus = float(spice(references, captions, parser).mean())
@@ -46,9 +48,10 @@ def scored(
     return Golden(corpus, [(parsed[candidate], [parsed[other] for other in others]) for candidate, others in said])
 
 
-def test_the_corpus_is_near_the_published_score(scored):
-    assert scored.corpus == pytest.approx(PUBLISHED, abs=0.003)
-    assert len(scored.sides) == 1_000
+def test_the_corpus_is_near_the_published_score(scored, full):
+    """`make campaigns` scores all thousand captions."""
+    assert scored.corpus == pytest.approx(PUBLISHED if full else OF_HUNDRED, abs=0.003)
+    assert len(scored.sides) == (1_000 if full else 100)
 
 
 def chained(words: Iterable[str]) -> list[str]:

@@ -8,7 +8,6 @@ import pytest
 import torch
 from small_task import SMALL
 
-from seqcap.config.data import EncoderConfig
 from seqcap.features.encoders import Encoder, with_weights
 from seqcap.files.json_file import write_json
 from seqcap.training import encoders, loop
@@ -16,6 +15,7 @@ from seqcap.training.checkpoint import State
 from seqcap.training.encoders import (
     TRAIN,
     VAL,
+    EncoderConfig,
     Examples,
     Job,
     _per_cell,

@@ -9,13 +9,13 @@ import torch
 from small_task import CHANNELS, LAYOUT, run_config, train_group
 
 from seqcap.config import config_path, write_config
-from seqcap.config.training import TrainConfig
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import CURVES
 from seqcap.files.tensors import load_weights
 from seqcap.training.batches import Batches
 from seqcap.training.captioners import Job
+from seqcap.training.run import TrainConfig
 
 TRAIN = LAYOUT["train"]
 

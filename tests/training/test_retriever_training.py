@@ -20,7 +20,7 @@ from seqcap.retrieval import dual_encoder
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system.scratch import forget
 from seqcap.training import loop
-from seqcap.training.retrievers import Job, checkpoint_folder, draw, make
+from seqcap.training.retrievers import Job, checkpoint_folder, choose, make
 
 CPU = torch.device("cpu")
 
@@ -88,7 +88,7 @@ def test_features_are_standardised_by_the_training_images(small_images):
 def test_each_caption_of_an_image_is_as_likely_and_a_missing_one_never_drawn():
     captions = torch.tensor([[[5, EOS], [6, EOS], [7, EOS]], [[8, EOS], [PAD, PAD], [9, EOS]]])
     rng = np.random.default_rng(0)
-    drawn = torch.stack([draw(captions, rng) for _ in range(3000)])
+    drawn = torch.stack([captions[torch.arange(2), choose(captions, rng)] for _ in range(3000)])
     assert drawn.shape == (3000, 2, 2)
     shares = [torch.bincount(drawn[:, i, 0], minlength=10) / 3000 for i in range(2)]
     np.testing.assert_allclose(shares[0][[5, 6, 7]], 1 / 3, atol=0.04)
@@ -98,7 +98,7 @@ def test_each_caption_of_an_image_is_as_likely_and_a_missing_one_never_drawn():
 
 def test_a_step_has_one_caption_of_every_image_and_no_image_twice(small_images):
     job = Job(config(training={"epochs": 8}), 1)
-    seen = [(batch.features, batch.captions) for batch in job.read(job.begin())]
+    seen = [(batch.features, batch.captions[:, 0]) for batch in job.read(job.begin())]
     assert [len(captions) for _, captions in seen] == [9, 9, 6] * 8
     epochs = [torch.cat([features for features, _ in seen[i : i + 3]]) for i in range(0, 24, 3)]
     assert all(len(epoch.unique(dim=0)) == 24 for epoch in epochs)
@@ -122,6 +122,39 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(small_images, monkeypatch,
     assert made(config(weights="three")) == expected
     assert same_bytes("one", "two")
     assert same_bytes("one", "three")
+
+
+CROSS = {"hidden": 8, "size": 6, "heads": 2, "temperature": 0.05}
+EXCHANGED = {"exchanges": 2, "epochs": 20}
+
+
+def judge_config(**changes):
+    small = config(training=EXCHANGED | changes.pop("training", {}), **changes)
+    return small.model_copy(update={"architecture": "cross_attention", "model": CROSS})
+
+
+def test_captions_with_a_fact_exchanged_are_learned_to_be_worse(small_images):
+    job = Job(judge_config(), 1)
+    batch = next(job.read(job.begin()))
+    words = job.task.vocabulary
+    for own, *others in batch.captions.tolist():
+        said = words.decode(own)
+        # Photographs' captions: a colour and an animal, of which one is another now.
+        exchanged = [words.decode(ids) for ids in others]
+        assert all(sum(a != b for a, b in zip(said, other, strict=True)) == 1 for other in exchanged)
+        assert exchanged[0] != exchanged[1]
+    curves = made(judge_config())
+    told = values(curves, "val_told")
+    assert told[0] < 0.75 < max(told)
+    _, metadata = retrieval.load(Path("out/seed1.safetensors"))
+    assert metadata["val_told"] == max(told[1:])
+
+
+def test_a_killed_judge_resumes_to_the_same_bytes(small_images, killed_after_saving):
+    few = {"epochs": 3}
+    expected = made(judge_config(weights="one", training=few))
+    assert killed_after_saving(lambda: made(judge_config(weights="two", training=few))) == (expected, 3)
+    assert same_bytes("one", "two")
 
 
 def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(small_images, command):

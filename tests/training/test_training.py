@@ -27,7 +27,6 @@ from small_task import (
 
 from seqcap import objectives
 from seqcap.config import config_path, write_config
-from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
 from seqcap.files.parquet import read_table, write_rows
@@ -39,6 +38,7 @@ from seqcap.system.scratch import checkpoints
 from seqcap.training import captioners, loop
 from seqcap.training.captioners import checkpoint_folder
 from seqcap.training.checkpoint import State
+from seqcap.training.run import TrainConfig
 
 PRETRAINED = Path("starts/pretrain/lstm")
 TRAIN = children.STAGES / "train.py"

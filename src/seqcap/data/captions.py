@@ -1,21 +1,42 @@
 """Writes the tables and the vocabulary of a task of images or clips."""
 
-import importlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from seqcap.config.data import ClipData, ImageData
+from seqcap.config import Fingerprint, StageConfig
 from seqcap.data import datasets
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import IMAGES, PRETRAINED, REFERENCES, VOCABULARY
 
-CONFIGS = {"images": ImageData, "clips": ClipData}
+
+class CaptionData(StageConfig):
+    """Stage `data` of a task with captions."""
+
+    dataset: str
+    root: str
+    min_count: int
+    max_length: int
+    seed: int
+    fingerprint: Fingerprint
 
 
-def prepare(config: ImageData | ClipData, folder: Path) -> None:
-    """Generates or reads a dataset; writes its images or clips, references, and the training captions' vocabulary."""
+class ImageData(CaptionData):
+    kind: Literal["images"] = "images"
+    scenes: Mapping[str, Any] | None  # None: the images are read from `root`
+    pretrained: str | None = None  # folder of the captioner whose tokens the captions are; None: words
+
+
+class ClipData(CaptionData):
+    kind: Literal["clips"] = "clips"
+    clips: Mapping[str, Any] | None  # None: the clips are read from `root`
+
+
+def prepare(config: ImageData | ClipData, folder: Path, pretrained: Vocabulary | None = None) -> None:
+    """Generates or reads a dataset; writes its images or clips, references, and a vocabulary: that of a pretrained
+    captioner if there is one, else that of the training captions."""
     dataset = datasets.find(config.dataset, config.kind)
     settings = config.scenes if isinstance(config, ImageData) else config.clips
     if settings is not None:
@@ -23,10 +44,8 @@ def prepare(config: ImageData | ClipData, folder: Path) -> None:
     items, references = dataset.read(Path(config.root))
     write_rows(folder / "images.parquet", items, IMAGES)
     write_rows(folder / "references.parquet", references, REFERENCES)
-    if isinstance(config, ImageData) and config.pretrained is not None:
-        # By name: it imports torch, which other tasks' data do not need.
-        reader: Any = importlib.import_module("seqcap.features.captioner_folder")
-        reader.read_vocabulary(Path(config.pretrained)).write(folder / VOCABULARY)
+    if isinstance(config, ImageData) and pretrained is not None:
+        pretrained.write(folder / VOCABULARY)
         write_json(folder / PRETRAINED, {"folder": config.pretrained, "images": config.root})
         return
     # Training cuts captions after max_length words: a word that comes only later would never be learnt.

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import Field
 
-from seqcap.config.data import Glove
+from seqcap.config import Frozen
 from seqcap.data.text import open_text
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
@@ -22,6 +23,20 @@ from seqcap.system.progress import progress
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 EXPONENT = 0.75  # the exponent of the weighting function in all models of Pennington et al. (eq. 9)
+
+
+class Glove(Frozen):
+    """How GloVe is trained.
+    Elbayad et al. 2018 train on the captions, with window 15 and 300 dimensions. They do not print the rest: x_max, the
+    learning rate and the epochs are Pennington et al.'s (who take 50 epochs below 300 dimensions), with corpora a
+    thousand times larger. With few captions, a smaller x_max gives more counts their full weight."""
+
+    window: int = Field(15, ge=1, le=100)  # words to either side that count as context
+    dimension: int = Field(300, ge=1, le=10_000)
+    epochs: int = Field(100, ge=1)
+    x_max: float = Field(100.0, gt=0)  # pairs with at least so many co-occurrences have full weight
+    learning_rate: float = Field(0.05, gt=0, le=1)  # AdaGrad's
+    seed: int = Field(0, ge=0, lt=2**31)
 
 
 def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: Glove) -> pa.Table:

@@ -11,17 +11,16 @@ Everything is lower-cased. Raw text is tokenised as Moses does it (`sacremoses`)
 subword-nmt's pieces ("low@@ er") become words again.
 """
 
-import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from sacremoses import MosesTokenizer
 
-from seqcap.config.data import Corpus, SentenceData
+from seqcap.config import Fingerprint, Frozen, StageConfig
 from seqcap.data.subwords import Subwords
 from seqcap.data.text import lines
 from seqcap.data.vocabulary import Vocabulary
@@ -29,20 +28,43 @@ from seqcap.errors import InputError
 from seqcap.files.parquet import write_table
 from seqcap.files.schemas import PAIRS, SOURCE_SUBWORDS, SOURCE_VOCABULARY, SPLITS, SUBWORDS, VOCABULARY
 from seqcap.system.progress import progress
+from seqcap.world.parallel import Language, ParallelConfig, write_parallel
 
 # Sentences that are Python objects at a time.
 CHUNK = 100_000
-CONFIGS = {"sentences": SentenceData}
 Words = list[str]
+
+
+class Corpus(Frozen):
+    """How parallel text is read."""
+
+    source: str  # a language, the suffix of its files
+    target: str
+    splits: Mapping[str, str]  # train, val and test -> name of their files
+    tokenise: bool  # whether the text is raw
+    subwords: int | None  # merges of each language's byte-pair encoding; None: whole words
+    min_count: int  # of a word or piece in the training text
+    max_words: int | None  # size of a vocabulary without its special tokens; None: all words
+    max_length: int  # words or pieces; training pairs with a longer sentence are dropped
+
+
+class SentenceData(StageConfig):
+    """Stage `data` of a translation task."""
+
+    kind: Literal["sentences"] = "sentences"
+    root: str
+    corpus: Corpus
+    parallel: Mapping[str, Any] | None  # None: the pairs are read from `root`
+    seed: int
+    fingerprint: Fingerprint
 
 
 def prepare(config: SentenceData, folder: Path) -> None:
     """Generates or reads a task's sentence pairs and writes them into `folder`, as `write_pairs`."""
     if config.parallel is not None:
-        # By name: reading a corpus from disk does not depend on the code that generates one.
-        world = importlib.import_module("seqcap.world.parallel")
-        settings = world.ParallelConfig(**config.parallel)
-        world.write_parallel(folder, settings, config.seed, config.corpus.source, config.corpus.target)
+        settings = ParallelConfig(**config.parallel)
+        source, target = cast(Language, config.corpus.source), cast(Language, config.corpus.target)
+        write_parallel(folder, settings, config.seed, source, target)
     write_pairs(config.root, config.corpus, folder)
 
 

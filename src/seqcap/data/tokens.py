@@ -82,6 +82,13 @@ class TokenVocabulary(Vocabulary):
             raise InputError(path, f"is not a vocabulary of tokens ({error})", mend(path)) from None
 
 
+def load_vocabulary(path: str | Path) -> Vocabulary:
+    """A task's vocabulary, of words or of tokens."""
+    content = read_json(path)
+    is_of_tokens = isinstance(content, dict) and "ids" in content
+    return (TokenVocabulary if is_of_tokens else Vocabulary).read(path)
+
+
 class InWords:
     """A reward of words (`rewards.mixture.Metric`) for captions of tokens."""
 

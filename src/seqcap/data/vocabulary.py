@@ -1,7 +1,6 @@
 """The words of captions, and their ids."""
 
 import hashlib
-import importlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -76,14 +75,9 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Reads what `write` wrote, here or in `seqcap.data.tokens`."""
-        content = read_json(path)
-        if isinstance(content, dict) and "ids" in content:
-            # By name: tasks of words do not depend on the module's code.
-            tokens: Any = importlib.import_module("seqcap.data.tokens")
-            return tokens.TokenVocabulary.read(path)  # type: ignore[no-any-return]
+        """Reads what `write` wrote."""
         try:
-            return cls(**content)
+            return cls(**read_json(path))
         except (TypeError, ValueError) as error:
             raise InputError(path, f"is not a vocabulary ({error})", mend(path)) from None
 

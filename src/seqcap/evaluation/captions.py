@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seqcap.config.evaluation import EvaluationConfig
 from seqcap.evaluation import server
-from seqcap.evaluation.inputs import DecodedRun, Sets, first, flat, read_references, read_runs
+from seqcap.evaluation.inputs import DecodedRun, EvaluationConfig, Sets, first, flat, read_references, read_runs
 from seqcap.metrics import diversity, quality
 from seqcap.metrics.quality import Measured
 from seqcap.metrics.registry import METRICS, SERVER

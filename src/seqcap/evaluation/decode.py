@@ -6,15 +6,43 @@ from typing import Any
 
 import numpy as np
 import torch
+from pydantic import Field
 
 from seqcap import tasks
-from seqcap.config.decoding import DecodingRun
+from seqcap.config import Frozen, StageConfig, TaskKind
 from seqcap.errors import InputError
 from seqcap.models import decoding
 from seqcap.models.ensemble import Ensemble
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks.base import Ids, Task
+
+
+class Search(Frozen):
+    """How captions are decoded."""
+
+    beam: int = Field(ge=1, le=100)  # width of the beam
+    samples: int = Field(ge=0, le=100)  # random captions of each item
+    # No caption of the beam repeats this many tokens; 0: it may.
+    no_repeat_ngram: int = Field(0, ge=0, le=100)
+
+
+class DecodingRun(Search):
+    """Captions of one split by the captioners of one run, or by ensembles of them."""
+
+    name: str  # of the run or ensemble
+    task: str
+    kind: TaskKind
+    split: str
+    max_length: int
+    weights: str  # folder of seed<k>.safetensors
+    teams: tuple[tuple[int, ...], ...]  # seeds that decode together; their rows have the first one's seed
+    batch_size: int
+    decoded: str  # the file to write
+
+
+class DecodeConfig(StageConfig):
+    runs: tuple[DecodingRun, ...]
 
 
 def decode_split(run: DecodingRun) -> list[dict[str, Any]]:

@@ -9,16 +9,17 @@ hinges as its reward. Straight-through and PSST differentiate the hinge of relax
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor
 
 from seqcap import retrieval
-from seqcap.config.estimators import EstimatorsConfig
+from seqcap.config import Frozen
 from seqcap.errors import InputError
-from seqcap.evaluation.gradients import flat_gradient, read_start
+from seqcap.evaluation.gradients import GradientsConfig, flat_gradient, read_start
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.recording import record
@@ -34,6 +35,22 @@ REFERENCE = "score_function"
 # Its reward is the caption's own hinge, over a random reference's: `joint_reinforce`.
 OWN_HINGE = "own_hinge"
 DISTRIBUTIONS: tuple[Distribution, ...] = ("multinomial", "gumbel")
+
+
+class Sizes(Frozen):
+    """What is measured, and how much is drawn."""
+
+    margin: float = Field(gt=0, le=2)  # of the hinge, a cosine
+    rhos: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field(min_length=1)  # of estimators that pass captions on
+    images: int = Field(ge=2)  # training images in the batch
+    replicates: int = Field(ge=2)  # independent gradients of each estimator
+    draws: int = Field(ge=1)  # captions of each image in one replicate of a score-function estimator
+
+
+class EstimatorsConfig(GradientsConfig, Sizes):
+    """Stage `estimators`: the noise and bias of gradients through a listener."""
+
+    listener: str  # folder of the retrievers, seed<k>.safetensors
 
 
 @dataclass(frozen=True)

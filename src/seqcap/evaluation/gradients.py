@@ -6,15 +6,22 @@ import torch
 from torch import Tensor
 
 from seqcap import models, tasks
-from seqcap.config.estimators import EstimatorsConfig
-from seqcap.config.training import VarianceConfig
+from seqcap.config import StageConfig
 from seqcap.models.base import Captioner
 from seqcap.tasks.base import Split, Task
 
 
-def read_start(
-    config: EstimatorsConfig | VarianceConfig, kind: str, device: torch.device
-) -> tuple[Captioner, Task, Split]:
+class GradientsConfig(StageConfig):
+    """What every measure of gradients reads."""
+
+    paper: str
+    task: str
+    start: str  # folder of the captioners
+    max_length: int  # tokens of a caption, EOS included
+    seed: int  # of the captioner and of what is drawn
+
+
+def read_start(config: GradientsConfig, kind: str, device: torch.device) -> tuple[Captioner, Task, Split]:
     """The captioner of the configuration's seed, its task and the training split; InputError for malformed inputs."""
     path = Path(config.start) / f"seed{config.seed}.safetensors"
     captioner, metadata = models.load(path)

@@ -1,6 +1,6 @@
 """The captions that are scored, and their references."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seqcap.config.evaluation import EvaluationConfig
+from seqcap.config import StageConfig, TaskKind
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import DECODED, REFERENCES, SCORES
@@ -17,6 +17,18 @@ from seqcap.tasks import ARTIFACTS
 Caption = list[str]
 Sets = dict[int, list[Caption]]  # item -> its captions, best first
 Ranks = Sequence[int] | int | None  # rank of each caption, or of all of them; None: values of sets
+
+
+class EvaluationConfig(StageConfig):
+    name: str
+    paper: str
+    task: str
+    kind: TaskKind
+    dataset: str
+    split: str
+    references: tuple[int, ...] | None  # how many to score against, as on COCO's server; None: every metric, all
+    rewards: Mapping[str, Mapping[str, float]]  # name -> metric -> weight
+    decoded: Mapping[str, str]  # run or ensemble -> file of its captions
 
 
 @dataclass

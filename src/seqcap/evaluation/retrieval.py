@@ -2,24 +2,28 @@
 Each run has one caption per image, greedy or the best of a beam:
 - `own_rank`, `own_R@1`, `own_R@5`, `own_R@10`: the rank of the caption's image among all images of the split, and
   whether it is within K (0 or 1), by the run's own listener (Vered et al., ICCV 2019), or if the run trains none, by
-  the listener that others start from;
-- `fixed_rank` and `fixed_R@K`: the same by a retriever that no objective uses, the judge;
-- `own_text_R@K` and `fixed_text_R@K`, per image: whether its caption is among the first K of all captions; equal ones
-  are in random order, so values may lie between 0 and 1 (`ranking.shared_recall`);
+  the retriever that pays it or that others start from;
+- `fixed_rank` and `fixed_R@K`: the same by a retriever that no objective uses and that differs in kind, the judge: the
+  mean over its seeds. `twin_*`: by a twin of the initial listener, of its kind, with another random seed;
+- `own_text_R@K`, `fixed_text_R@K` and `twin_text_R@K`, per image: whether its caption is among the first K of all
+  captions; equal ones are in random order, so values may lie between 0 and 1 (`ranking.shared_recall`);
 - `Self-BLEU`, of the first 1,000 images: similarity of a caption to other images' captions (`self_bleus`), by 5-grams;
-- `fixed_choice`: whether the judge prefers the caption's image to the most similar one (0 or 1; ties are wrong);
+- `fixed_choice`: whether a judge prefers the caption's image to the most similar one (0 or 1; ties are wrong);
 - `xe_log_prob`: the mean log p of a caption's tokens, EOS included, by the pretrained captioner of the run's seed,
   nats;
 - on scenes `true_of_own`, `alone`, `bits`, `literal_R@K` and `unparsed`, see `discriminability.Matcher.measures`.
 A language that only speaker and listener understand raises only the own scores: the gap to the others is its drift.
 People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the mean over the runs' seeds. Run
 `human:<run>` has their scores by that run's own listener, `human:<folder>` by the initial listeners in a folder. Here
-`own_text_R@K` and `fixed_text_R@K` tell whether one of an image's captions is among the first K of all."""
+`*_text_R@K` tell whether one of an image's captions is among the first K of all.
+`own_told_<kind>`, `fixed_told_<kind>` and `twin_told_<kind>` of people's captions: whether a caption scores higher than
+what it becomes with one fact of a kind exchanged (`seqcap.retrieval.exchanges`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -29,12 +33,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from seqcap import models, retrieval, tasks
-from seqcap.config.retrieval_scores import RetrievalConfig
+from seqcap.config import TaskKind
+from seqcap.data.tokens import load_vocabulary
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
-from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
+from seqcap.evaluation.inputs import Caption, DecodedRun, EvaluationConfig, Sets, flat, read_references, read_runs
 from seqcap.files.schemas import VOCABULARY
 from seqcap.metrics.self_bleu import self_bleus
-from seqcap.retrieval.ranking import CHUNK, TIE, ranks, shared_recall
+from seqcap.retrieval import exchanges
+from seqcap.retrieval.ranking import CHUNK, TIE, given, ranks, shared_recall
 from seqcap.retrieval.recalls import KS, embed_captions, embed_images
 from seqcap.system import machine
 from seqcap.system.progress import progress
@@ -46,6 +52,20 @@ from seqcap.world.scenes import read_scenes
 SELF_BLEU = 5  # order of Self-BLEU's n-grams (Chaffin et al., 2024, by their code)
 KEPT = 8  # listeners in memory: the initial ones are used by every run that trains none
 Measured = Mapping[str, Iterable[float]]  # metric -> its value for each caption
+
+
+class RetrievalConfig(EvaluationConfig):
+    kind: TaskKind = "images"
+    references: tuple[int, ...] | None = None
+    rewards: Mapping[str, Mapping[str, float]] = {}
+    weights: Mapping[str, str]  # run -> folder of its seed<k>.safetensors and, if any, seed<k>.listener.safetensors
+    decoder: Literal["greedy", "beam"]
+    listener: str  # folder of the retrievers that runs start with
+    payers: Mapping[str, str]  # run -> folder of the retriever that pays it, where it is another one
+    judge: str  # folder of the retriever that no run is trained with; all its seeds judge all
+    twin: str | None  # folder of a retriever like the listener, of another seed
+    captioner: str  # folder of the captioners that runs start with
+    max_length: int  # tokens of a caption, EOS included
 
 
 @dataclass(frozen=True)
@@ -76,7 +96,7 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     machine.one_thread_device()
     references = read_references(config, config.split)
     runs = read_runs(config)
-    vocabulary = Vocabulary.read(ARTIFACTS / config.task / "data" / VOCABULARY)
+    vocabulary = load_vocabulary(ARTIFACTS / config.task / "data" / VOCABULARY)
     # Cut as in training, where every reference has its EOS.
     spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
     people = Said("sample", references, encoded(spoken, vocabulary, config.max_length))
@@ -87,11 +107,14 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     finder = lru_cache(KEPT)(lambda path: Finder(path, config.task, config.split))
     seeds = sorted({run.seed for run in runs})
     speakers = Speakers(seeds, config)
-    judge = Finder(judge_weights(config.judge), config.task, config.split)
+    others = {"fixed": [Finder(path, config.task, config.split) for path in judge_weights(config.judge)]}
+    if config.twin is not None:
+        others["twin"] = [Finder(judge_weights(config.twin)[0], config.task, config.split)]
 
     def everything(said: Said, seeds: Iterable[int]) -> Measured:
         log_prob = np.mean([speakers.log_prob(said, seed) for seed in seeds], axis=0)
-        found = {**judge.find(said, "fixed"), "fixed_choice": judge.choose(said), "xe_log_prob": log_prob}
+        choice = mean([{"fixed_choice": judge.choose(said)} for judge in others["fixed"]])
+        found = {**choice, "xe_log_prob": log_prob}
         if matcher is None:
             return found
         true = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]
@@ -104,8 +127,12 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
         said = Said(config.decoder, best, ids)
         path, trained = listener_weights(config, run)
         own = finder(path)
-        tables += said.scores(run, {**own.find(said, "own"), **everything(said, [run.seed])})
-        tables += said.scores_of_sets(run, {**own.find_one(said, "own"), **judge.find_one(said, "fixed")})
+        found = {"own": [own], **others}
+        ones = {name: [finder.find_ones(said, name) for finder in finders] for name, finders in found.items()}
+        tables += said.scores(run, everything(said, [run.seed]))
+        for of in ones.values():
+            tables += said.scores(run, mean([ranked for ranked, _ in of]))
+            tables += said.scores_of_sets(run, mean([texts for _, texts in of]))
         items, alike = zip(*self_bleus(best, SELF_BLEU), strict=True)
         tables.append(run.scores(config.decoder, "Self-BLEU", items, alike))
         if trained:
@@ -116,10 +143,33 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
         heard, listener = DecodedRun(f"human:{initial.name}", seed, {}), finder(initial / f"seed{seed}.safetensors")
         tables += people.scores(heard, listener.find(people, "own"))
         tables += people.scores_of_sets(heard, listener.find_captions(people, "own"))
+        tables += told_apart(heard, "own", [listener], config)
     human = DecodedRun("human", 0, {})
     tables += people.scores(human, everything(people, seeds))
-    tables += people.scores_of_sets(human, judge.find_captions(people, "fixed"))
+    for name, finders in others.items():
+        tables += people.scores(human, mean([judge.find(people, name) for judge in finders]))
+        tables += people.scores_of_sets(human, mean([judge.find_captions(people, name) for judge in finders]))
+        tables += told_apart(human, name, finders, config)
     return pa.concat_tables(tables)
+
+
+def mean(found: Sequence[Measured]) -> dict[str, NDArray[np.float64]]:
+    """Each metric's mean over retrievers, for each caption."""
+    return {metric: np.mean([list(of[metric]) for of in found], axis=0) for metric in found[0]}
+
+
+def told_apart(run: DecodedRun, name: str, finders: Sequence["Finder"], config: RetrievalConfig) -> list[pa.Table]:
+    """Rows of `schemas.SCORES`: whether people's captions score higher than what they are with one fact exchanged."""
+    task = finders[0].retriever.load_task(ARTIFACTS / config.task)
+    split = task.split(config.split, config.max_length)
+    exchanged = exchanges.read(task, config.split, config.max_length, 0)
+    compared = [exchanges.compare(finder.retriever, split, exchanged, finder.device) for finder in finders]
+    tables = []
+    for kind, (rows, numbers, _) in compared[0].items():
+        below = np.mean([of[kind][2] for of in compared], axis=0)
+        items = split.inputs.ids[rows].tolist()
+        tables.append(run.scores("sample", f"{name}_told_{kind}", items, below, numbers.tolist()))
+    return tables
 
 
 def encoded(captions: Iterable[Caption], vocabulary: Vocabulary, max_length: int) -> Tensor:
@@ -128,28 +178,29 @@ def encoded(captions: Iterable[Caption], vocabulary: Vocabulary, max_length: int
     return torch.tensor([row + [PAD] * (max_length - len(row)) for row in rows])
 
 
-def judge_weights(folder: str) -> Path:
-    """The judge's weights, of its first seed, for all runs and seeds."""
-    found = Path(folder).glob("seed*.safetensors")
-    return min(found, key=lambda path: (len(path.name), path.name), default=Path(folder) / "seed1.safetensors")
+def judge_weights(folder: str) -> list[Path]:
+    """A judge's weights, of all its seeds, for all runs and seeds."""
+    found = sorted(Path(folder).glob("seed*.safetensors"), key=lambda path: (len(path.name), path.name))
+    return found or [Path(folder) / "seed1.safetensors"]
 
 
 def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
-    """Image of a split -> the image that the judge, with its weights in a folder, finds most similar. InputError if
+    """Image of a split -> the image that a judge's first seed, in a folder, finds most similar. InputError if
     there are no weights, or they belong to another task."""
     machine.one_thread_device()
-    finder = Finder(judge_weights(judge), task, split)
+    finder = Finder(judge_weights(judge)[0], task, split)
     items = list(finder.rows)
     return {item: items[other] for item, other in zip(items, finder.similar().tolist(), strict=True)}
 
 
 def listener_weights(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bool]:
     """The listener of a run's seed, and whether the run trained it. If the run trained other seeds only, the file does
-    not exist, which is an error; the initial listener is no substitute."""
+    not exist, which is an error; the initial listener is no substitute. Of others it is the retriever that pays
+    them, or the initial one."""
     weights = Path(config.weights[run.name])
     if any(weights.glob("seed*.listener.safetensors")):
         return weights / f"seed{run.seed}.listener.safetensors", True
-    return Path(config.listener) / f"seed{run.seed}.safetensors", False
+    return Path(config.payers.get(run.name, config.listener)) / f"seed{run.seed}.safetensors", False
 
 
 class Finder:
@@ -166,8 +217,8 @@ class Finder:
     def find(self, said: Said, name: str) -> Measured:
         """The rank of each caption's image: `<name>_rank` and `<name>_R@<k>`."""
         own = torch.tensor([self.rows[item] for item in said.items])
-        found = ranks(embed_captions(self.retriever, said.ids, self.device), self.images, own).numpy()
-        return {f"{name}_R@{k}": found <= k for k in KS} | {f"{name}_rank": found}
+        texts = embed_captions(self.retriever, said.ids, self.device)
+        return _ranked(ranks(texts, self.images, own, compare=self.retriever.compare), name)
 
     def find_captions(self, said: Said, name: str) -> Measured:
         """The best rank of each image's own captions among all captions of other images: `<name>_text_R@<k>` per image,
@@ -176,26 +227,38 @@ class Finder:
         owners = torch.tensor([rows[item] for item in said.items], device=self.device)
         images = self.images[[self.rows[item] for item in rows]]
         texts = embed_captions(self.retriever, said.ids, self.device)
-        found = ranks(images, texts, torch.arange(len(images), device=self.device), owners).numpy()
+        everything = torch.arange(len(images), device=self.device)
+        found = ranks(images, texts, everything, owners, self.retriever.compare_captions).numpy()
         return {f"{name}_text_R@{k}": found <= k for k in KS}
 
-    def find_one(self, said: Said, name: str) -> Measured:
-        """As `find_captions`, for one caption per image; equal captions are in random order."""
-        images = self.images[[self.rows[item] for item in said.items]]
-        texts = embed_captions(self.retriever, said.ids, self.device)
-        return {f"{name}_text_R@{k}": shared_recall(images, texts, k).numpy() for k in KS}
+    @torch.no_grad()
+    def find_ones(self, said: Said, name: str) -> tuple[Measured, Measured]:
+        """For one caption per image: as `find`, and as `find_captions`, with equal captions in random order."""
+        own = torch.tensor([self.rows[item] for item in said.items], device=self.device)
+        scores = self.retriever.compare(embed_captions(self.retriever, said.ids, self.device), self.images)
+        by_image = scores[:, own].T
+        texts = {f"{name}_text_R@{k}": shared_recall(by_image, by_image, k, given).numpy() for k in KS}
+        return _ranked(ranks(scores, self.images, own, compare=given), name), texts
 
     def similar(self) -> Tensor:
         """The row of the image that is most similar to each image [n] of the split."""
-        return (self.images @ self.images.T).fill_diagonal_(-torch.inf).argmax(1)
+        images = self.retriever.summarise(self.images)
+        return (images @ images.T).fill_diagonal_(-torch.inf).argmax(1)
 
+    @torch.no_grad()
     def choose(self, said: Said) -> NDArray[np.bool_]:
         """Whether each caption [n] scores its own image higher than the most similar one."""
         own = torch.tensor([self.rows[item] for item in said.items], device=self.device)
         other = self.similar()[own]
         texts = embed_captions(self.retriever, said.ids, self.device)
-        right, wrong = ((texts * self.images[rows]).sum(1) for rows in (own, other))
+        pairs = ((texts[:, None], self.images[rows]) for rows in (own, other))
+        right, wrong = (self.retriever.compare_own(*pair).squeeze(1) for pair in pairs)
         return (right > wrong + TIE).cpu().numpy()
+
+
+def _ranked(places: Tensor, name: str) -> Measured:
+    found = places.numpy()
+    return {f"{name}_R@{k}": found <= k for k in KS} | {f"{name}_rank": found}
 
 
 class Speakers:

@@ -7,8 +7,7 @@ recall is of all that they say."""
 import numpy as np
 import pyarrow as pa
 
-from seqcap.config.evaluation import EvaluationConfig
-from seqcap.evaluation.inputs import first, read_references, read_runs
+from seqcap.evaluation.inputs import EvaluationConfig, first, read_references, read_runs
 from seqcap.files.schemas import SCORES
 from seqcap.metrics import quality
 from seqcap.metrics.registry import METRICS, SERVER, find

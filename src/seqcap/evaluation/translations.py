@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sacrebleu.metrics.bleu import BLEU
 
-from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import InputError
-from seqcap.evaluation.inputs import DecodedRun, first, read_runs
+from seqcap.evaluation.inputs import DecodedRun, EvaluationConfig, first, read_runs
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import PAIRS
 from seqcap.metrics.registry import METRICS

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor
 
-from seqcap.config.training import VarianceConfig
+from seqcap.config import Frozen, TaskKind
 from seqcap.errors import InputError
-from seqcap.evaluation.gradients import flat_gradient, read_start
+from seqcap.evaluation.gradients import GradientsConfig, flat_gradient, read_start
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.rollout_policy_gradient import Config, Model
@@ -19,6 +20,23 @@ from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.training.batches import Batches
 from seqcap.training.optimizer import Adam
+
+
+class Sizes(Frozen):
+    """How much is drawn."""
+
+    images: int = Field(ge=1)  # training images in the batch
+    replicates: int = Field(ge=2)  # independent gradients of each setting
+    batch_size: int = Field(ge=1)  # of the steps that fit the baseline
+    learning_rate: float = Field(gt=0, lt=1)  # of these
+
+
+class VarianceConfig(GradientsConfig, Sizes):
+    """Stage `variance`: the noise of policy gradients."""
+
+    kind: TaskKind
+    reward: Mapping[str, float]
+    settings: tuple[Config, ...]  # one for each number of rollouts
 
 
 def measure(config: VarianceConfig) -> list[dict[str, Any]]:
@@ -43,7 +61,7 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
         items=training.inputs.ids,
         feature_shape=task.feature_shape,
     )
-    settings = [Config(**setting) for setting in config.settings]
+    settings = config.settings
     torch.manual_seed(config.seed)
     fitted = Model(max(settings, key=lambda setting: setting.rollouts), context).to(device)
     steps = fitted.config.baseline_steps

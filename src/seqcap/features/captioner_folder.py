@@ -1,20 +1,24 @@
 """Reads a captioner of Hugging Face from a user's folder, as transformers' `save_pretrained` writes it. Only files of
 the folder are read: no download, no pickle, no code."""
 
+from __future__ import annotations
+
 import importlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from PIL import Image
-from torch import Tensor
 
 from seqcap.data.tokens import TokenVocabulary, read_tokenizer
 from seqcap.data.vocabulary import SPECIALS
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.system.extras import require
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # `model_type` of config.json -> transformers' class.
 CLASSES = {

@@ -10,14 +10,17 @@ import hashlib
 import pickle
 import re
 import socket
+import warnings
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seqcap.config import Frozen
 from seqcap.errors import InputError
 from seqcap.files.advice import mend
 from seqcap.files.tensors import load_weights, save_weights
@@ -30,6 +33,15 @@ BACKBONES = (*TORCHVISION, *GENERATED)
 HEADS = ("avgpool", "dropout", "fc", "classifier", "AuxLogits")
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 DOWNLOAD_TIMEOUT = 20.0  # in seconds. A machine without a network may drop packets instead of refusing a connection.
+
+
+class Reading(Frozen):
+    """How an encoder reads images or clips."""
+
+    image_size: int = Field(ge=16, le=1024)  # images are squashed to this side
+    # How many frames of a clip are read, evenly spaced; None for images.
+    frames: Annotated[int, Field(ge=2, le=1000)] | None = None
+    batch_size: int = Field(ge=1)  # images per step, in extraction and in the encoder's training
 
 
 class ScenesCNN(nn.Module):
@@ -200,11 +212,20 @@ def _imagenet(backbone: str) -> tuple[dict[str, Tensor], Path]:
     try:
         return entry.get_state_dict(progress=False, check_hash=True, weights_only=True), path
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        problem = f"ImageNet weights of {backbone} are neither here nor can they be downloaded ({error})"
+        problem = f"ImageNet weights of {backbone} are neither here nor can they be downloaded ({_reason(error)})"
         fix = f"put {entry.url} there, or set TORCH_HOME to a folder with hub/checkpoints/{name}"
         raise InputError(path, problem, fix) from None
     finally:
         socket.setdefaulttimeout(timeout)
+
+
+def _reason(error: Exception) -> str:
+    """Why weights cannot be read, without torch's advice to run the code that a file holds."""
+    line = str(error).partition("\n")[0]
+    if isinstance(error, pickle.UnpicklingError) or "weights_only" in line:
+        return "it does not hold tensors alone"
+    # Some have no message.
+    return line or "it is cut off"
 
 
 def _checkpoint(path: Path) -> dict[str, Tensor]:
@@ -214,15 +235,14 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
     if path.suffix == ".safetensors":
         return load_weights(path)[0]
     try:
-        # weights_only reads tensors and containers, and runs no code.
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError:
-        # torch's own message tells how to run the code that a file holds.
-        raise InputError(path, "is not a checkpoint of tensors alone", fix) from None
+        with warnings.catch_warnings():
+            # Of TorchScript a warning also says how to run it.
+            warnings.simplefilter("ignore")
+            # weights_only reads tensors and containers, and runs no code.
+            content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        # Damaged bytes raise many kinds of errors, some without a message.
-        why = str(error).partition("\n")[0] or "it is cut off"
-        raise InputError(path, f"is not a checkpoint ({why})", fix) from None
+        # Damaged bytes raise many kinds of errors.
+        raise InputError(path, f"is not a checkpoint ({_reason(error)})", fix) from None
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
         raise InputError(path, "does not map names to tensors", fix)
     return content

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Literal, Never
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from PIL import Image
+from pydantic import Field
 
+from seqcap.config import StageConfig
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource, pixels
 from seqcap.errors import InputError
-from seqcap.features.encoders import Encoder
+from seqcap.features.encoders import Encoder, Reading
 from seqcap.files.parquet import parquet_stream
 from seqcap.files.schemas import features_schema
 from seqcap.system.progress import progress
@@ -37,6 +39,18 @@ ROW_GROUP, ROW_GROUP_BYTES = 32, 256 << 10
 AHEAD, DECODERS = 2, 4
 Source = ImageSource | ClipSource
 TYPES = {"float16": pa.float16(), "float32": pa.float32()}
+
+
+class Extraction(Reading):
+    """What of an encoder's features is kept."""
+
+    grid: int = Field(ge=1, le=32)  # side of the grid
+    dtype: Literal["float16", "float32"]
+
+
+class FeaturesConfig(StageConfig, Extraction):
+    task: str
+    root: str  # of the images or clips
 
 
 @dataclass(frozen=True)

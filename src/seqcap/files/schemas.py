@@ -40,6 +40,11 @@ CURVES = pa.schema({**_RUN, "step": _INT, "images": _INT, "quantity": _TEXT, "va
 # squared norm of that mean.
 _SETTING = {"rollouts": _INT, "baseline": pa.bool_(), "replicate": _INT}
 VARIANCE = pa.schema({**_SETTING, "squared_distance": _FLOAT, "squared_mean": _FLOAT})
+# One row per replicate of an estimator's gradient: its inner products with all replicates of the estimator, itself
+# included, and with all of the reference. A replicate is a mean over `draws` captions of each image. Only estimators
+# that pass captions on have rho and feedback_grad.
+_ESTIMATE = {"estimator": _TEXT, "rho": _FLOAT, "feedback_grad": pa.bool_(), "draws": _INT, "replicate": _INT}
+ESTIMATES = pa.schema({**_ESTIMATE, "own": pa.list_(_FLOAT), "reference": pa.list_(_FLOAT)})
 # One row per parsed caption: its scene-graph tuples, which SPICE compares, and their parser.
 SCENE_GRAPHS = pa.schema({"text": _TEXT, "parser": _TEXT, "tuples": pa.list_(_WORDS)})
 # METEOR's paraphrases, filtered to a vocabulary, in METEOR's order: words separated by spaces.

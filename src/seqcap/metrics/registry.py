@@ -45,8 +45,11 @@ class Metric:
 
 
 SPACY_NOTE = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
-# Retrievers that find images by captions or captions by images: a run's own listener, or one that no run has seen.
-_LISTENERS = {"own": "own listener", "fixed": "judge"}
+# Retrievers that find images by captions or captions by images: a run's own listener, or one that no run has seen, of
+# another kind or of the same.
+_LISTENERS = {"own": "own listener", "fixed": "judge", "twin": "twin"}
+# What is exchanged in captions that a retriever is to tell from people's (`seqcap.world.exchange`).
+FACTS = ("object", "number", "colour", "size", "texture", "action", "relation", "background")
 _ALL = (
     *(
         Metric(f"BLEU{order}", f"BLEU-{order}", scale=100, level="corpus", statistics="BLEU1-4")
@@ -92,6 +95,11 @@ _ALL = (
     *(
         Metric(f"{listener}_rank", f"rank of the own picture ({who})", "lower", decimals=2)
         for listener, who in _LISTENERS.items()
+    ),
+    *(
+        Metric(f"{listener}_told_{fact}", f"exchanged captions below the true one, {fact} ({who})", scale=100)
+        for listener, who in _LISTENERS.items()
+        for fact in FACTS
     ),
     # NLTK's sentence BLEU of 5-grams, each caption against those of other images; Self-BLEU4 is over captions of a set.
     Metric("Self-BLEU", "Self-BLEU", "lower", scale=100),

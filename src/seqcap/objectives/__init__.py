@@ -21,6 +21,6 @@ def model_class(name: str) -> type[Objective]:
     return find_module(__name__, name).Model  # type: ignore[no-any-return]
 
 
-def build(name: str, config: dict[str, Any], context: Context) -> Objective:
+def build(name: str, config: BaseModel | dict[str, Any], context: Context) -> Objective:
     module = find_module(__name__, name)
-    return module.Model(module.Config(**config), context)  # type: ignore[no-any-return]
+    return module.Model(module.Config.model_validate(config), context)  # type: ignore[no-any-return]

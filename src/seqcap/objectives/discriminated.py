@@ -122,7 +122,7 @@ class DiscriminatorObjective(ListenerObjective):
         if not learning:
             loss = loss + zero_loss(captioner)
         for name, which in CANDIDATES.items():
-            reward, details = self.reward(captioned, which, human[which])
+            reward, details = self.reward(captioned, which, human)
             if learning:
                 with nullcontext() if name in self.rewarded else torch.no_grad():
                     term, details["entropy"] = reward_term(captioner, memory, captioned.captions[which], reward)
@@ -159,11 +159,16 @@ class DiscriminatorObjective(ListenerObjective):
         }
         return loss, logits.detach().softmax(2)[..., HUMAN], logs
 
+    def regular(self, human: Tensor, which: int) -> Tensor:
+        """What eq. 1 weighs by 1 - alpha, [b], of captions in row `which`, from P_D [3, b] of all captions."""
+        return human[which]
+
     def reward(self, captioned: CaptionedBatch, which: int, human: Tensor) -> tuple[Tensor, dict[str, float]]:
-        """r [b] of captions in row `which` with P_D `human` [b], and numbers to log."""
+        """r [b] of captions in row `which` with P_D `human` [3, b], and numbers to log."""
         similarity, logs = self.similarity(captioned, which)
-        reward, more = add_rewards(self.config.alpha * similarity, (1 - self.config.alpha) * human)
-        return reward, logs | more | {"human": human.mean().item()}
+        regular = self.regular(human, which)
+        reward, more = add_rewards(self.config.alpha * similarity, (1 - self.config.alpha) * regular)
+        return reward, logs | more | {"human": human[which].mean().item()}
 
 
 class BicontrastiveObjective(DiscriminatorObjective):

@@ -2,18 +2,18 @@
 
 from torch import Tensor
 
-from seqcap.objectives.discriminated import DiscriminatorConfig, DiscriminatorObjective
-from seqcap.objectives.distinctiveness import GREEDY, CaptionedBatch
+from seqcap.objectives import scst_discriminator_unsubtracted
+from seqcap.objectives.distinctiveness import GREEDY
 
 
-class Config(DiscriminatorConfig):
-    """Not released. Eq. 1 does not subtract P_D of the greedy caption; the code may."""
+class Config(scst_discriminator_unsubtracted.Config):
+    """Not released. Eq. 1 does not subtract P_D of the greedy caption; self-critical training subtracts all of its
+    reward (Rennie et al. 2017, eq. 8)."""
 
 
-class Model(DiscriminatorObjective):
-    """Loss -r(x_bs) log p(x_bs), mean over images, with r = alpha (s(x_bs) - s(x_gs)) + (1 - alpha) P_D(x_bs)."""
+class Model(scst_discriminator_unsubtracted.Model):
+    """Loss -[r(x_bs) - r(x_gs)] log p(x_bs), mean over images, with r = alpha s + (1 - alpha) P_D. Where the beam finds
+    the greedy caption, nothing is learned."""
 
-    rewarded = ("beam",)
-
-    def similarity(self, captioned: CaptionedBatch, which: int) -> tuple[Tensor, dict[str, float]]:
-        return (captioned.images * (captioned.texts[which] - captioned.texts[GREEDY])).sum(1), {}
+    def regular(self, human: Tensor, which: int) -> Tensor:
+        return human[which] - human[GREEDY]

@@ -1,7 +1,10 @@
 """Finds the files of the package that a piece of code runs: its own and those that it imports, directly or indirectly.
-Imports are read from the source, anywhere in a file, except those under `if TYPE_CHECKING`. Some modules import others
-by name at run time, as `seqcap.objectives` does: their callers list these. A test compares the result with the modules
-that the stages load. A module that reads data files names them in its folder: `DATA_FILES = "words/*.yaml"`."""
+Imports are read from the source, anywhere in a file, except those under `if TYPE_CHECKING`, and those of this room:
+what the pipeline does shows in configs/ and in DVC's files. Modules that parameters name are imported by name, such
+as captioners, objectives and rewards; kinds of stages list them. A test compares the result with what stages load. A
+module that reads data files names them in its folder: `DATA_FILES = "words/*.yaml"`.
+
+A file of stages/ counts with what its function `run` is made of, not with what it says of parameters and stages."""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 REPOSITORY = PACKAGE.parents[1]  # two folders above src/seqcap; it also holds stages/
+ROOM = "pipeline"
+RUN = "run"  # the function of a file of stages/ that a stage runs
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)  # nodes that may begin with a docstring
 
 
@@ -48,7 +53,8 @@ def code_hash(path: Path) -> str:
     """A hash of a file's content, of code without comments: these repeat no stage."""
     content = path.read_bytes()
     if path.suffix == ".py":
-        content = _statements(content.decode()).encode()
+        source = content.decode()
+        content = _statements(_run_of(source) if path.parent.name == "stages" else source).encode()
     return hashlib.sha256(content).hexdigest()[:16]
 
 
@@ -67,12 +73,35 @@ def _statements(source: str) -> str:
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
+def _run_of(source: str) -> str:
+    """The part of a file of stages/ that its `run` needs: what defines it and the names that it uses."""
+    lines, body = source.splitlines(), ast.parse(source).body
+    needed, kept = {RUN}, dict[int, ast.stmt]()
+    while needed:
+        name = needed.pop()
+        for place, statement in enumerate(body):
+            if place not in kept and name in _defined(statement):
+                kept[place] = statement
+                needed |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    parts = [lines[statement.lineno - 1 : statement.end_lineno] for _, statement in sorted(kept.items())]
+    return "\n".join(line for part in parts for line in part)
+
+
+def _defined(statement: ast.stmt) -> set[str]:
+    """The names of a function, class or constant that a statement of a file defines."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
 @cache
 def _files(module: str) -> tuple[Path, ...]:
     """The files that an import of a module runs: its own and those of its packages. None if it is not a module."""
     if module.split(".")[0] != PACKAGE.name:
         return ()
     parts = module.split(".")[1:]
+    if parts[:1] == [ROOM]:
+        return ()
     base = PACKAGE.joinpath(*parts)
     # A folder of data may have the name of a module beside it.
     own = next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.exists()), None)

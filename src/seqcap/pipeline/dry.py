@@ -25,7 +25,9 @@ from seqcap.pipeline.clone import git
 from seqcap.pipeline.code import code_hash
 from seqcap.pipeline.configure import resolve, write_configs
 from seqcap.pipeline.forecast import MEASURED, Cost, forecast
-from seqcap.pipeline.params import PAPERS, PARAMS, SCALES, read_params, read_yaml
+from seqcap.pipeline.parameter_files import PAPERS, PARAMS, SCALES, read_yaml
+from seqcap.pipeline.params import read_params
+from seqcap.pipeline.project import Project
 from seqcap.pipeline.repro import address, open_dvc, split_address, stage_graph
 from seqcap.report import REPORTS
 
@@ -202,11 +204,10 @@ def _examine(graph: Collection[str]) -> dict[str, Found]:
 
 def _configure(parameters: Path, folder: Path, check: bool = False) -> None:
     """Writes into `folder` what `configure` would write into the checkout, of the parameters in another folder."""
-    params = read_params(parameters)
-    stages = resolve(params)
+    project = Project(read_params(parameters))
     if check:
-        dvc.check(params, stages)
-    write_configs(stages, params, folder / CONFIGS, folder / "machine.json")
+        dvc.check(project)
+    write_configs(project, folder / CONFIGS, folder / "machine.json")
 
 
 def _check_out_parameters(folder: Path) -> None:

@@ -12,7 +12,7 @@ from seqcap.files.writing import atomic
 from seqcap.pipeline.clone import check_committed, update_clone
 from seqcap.pipeline.graph import GRAPH, REPORT
 from seqcap.pipeline.overlay import overlay, trained_runs
-from seqcap.pipeline.params import PAPER_FILE, PARAMS, is_parameter_file, read_yaml
+from seqcap.pipeline.parameter_files import PAPER_FILE, PARAMS, is_parameter_file, read_yaml
 from seqcap.pipeline.publish import check_publication, publish, recover, shown
 from seqcap.pipeline.repro import repro, run_python, sections, split_address, stage_graph
 from seqcap.report.provenance import EXPERIMENT
@@ -66,6 +66,9 @@ def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> Non
     """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong. `changes`, from
     file `source`, maps params.yaml or a papers/<paper>/runs.yaml to what `overlay` lays over it. With an evaluation go
     its groups, and with a group what its runs leave behind. A paper whose file is null takes no part."""
+    # Here: it loads all kinds of stages, and so torch.
+    from seqcap.pipeline.params import check_sections
+
     yaml = YAML()
     # What does not change is written as it was read, with indents and nulls as DVC writes them.
     yaml.width = 1_000_000
@@ -79,7 +82,7 @@ def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> Non
             fix = f"name {PARAMS} or a committed papers/<paper>/{PAPER_FILE}"
             raise InputError(source, f"{name} is no file of parameters", fix)
         # First, since its errors are one line.
-        read_yaml(path)
+        check_sections(read_yaml(path), path)
         content = yaml.load(path.read_text(encoding="utf-8"))
         if change is None and path != folder / PARAMS:
             content = {}

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seqcap.config.data import ClipData, FeaturesConfig, ImageData, SentenceData
-from seqcap.config.decoding import DecodeConfig
-from seqcap.config.retrieval import RetrieverConfig
-from seqcap.config.training import TrainConfig, TrainingRun
+from seqcap.data.captions import ClipData, ImageData
+from seqcap.data.pairs import SentenceData
+from seqcap.evaluation.decode import DecodeConfig
+from seqcap.features.extraction import FeaturesConfig
 from seqcap.files.json_file import read_json
-from seqcap.pipeline.graph import Configs
+from seqcap.pipeline.configure import Configs
+from seqcap.retrieval.base import RetrieverConfig
+from seqcap.training.run import TrainConfig, TrainingRun
 
 MEASURED = Path("benchmarks/results/walk.json")
 # Objectives whose captions are people's; the others draw their own.

@@ -1,38 +1,45 @@
-"""The stages that DVC runs: what each runs, reads and writes. `seqcap graph` writes them, one DVC file for what papers
-share and one for each paper; git keeps these files.
+"""The stages (`Project.all_stages`) as DVC reads them. `seqcap graph` writes them, one DVC file for what papers share
+and one for each paper; git keeps these files.
 
 They follow from the parameters, but DVC reads them before any stage runs. So `configure` checks them and does not write
 them. It also notes what it has checked, in `CHECKED`: `seqcap repro` sees from that whether somebody has changed them
 since. DVC itself lets no stage depend on a DVC file.
 """
 
+from __future__ import annotations
+
 import hashlib
 import io
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from seqcap.config import CONFIGS, StageConfig, config_path
+from seqcap.config import CONFIGS, config_path
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
-from seqcap.files.schemas import ORIGIN
 from seqcap.files.writing import atomic
-from seqcap.pipeline.params import PAPER_FILE, PAPERS, PARAMS, SCALES, Params, parameter_files
+from seqcap.pipeline.kind import Stage, kinds
+from seqcap.pipeline.parameter_files import PAPER_FILE, PAPERS, PARAMS, SCALES, parameter_files
+
+if TYPE_CHECKING:
+    from seqcap.pipeline.project import Project
 
 GRAPH = Path("dvc.yaml")  # of what papers share; papers/<paper>/dvc.yaml are those of papers
 LOCK = Path("dvc.lock")  # what DVC writes beside each
 CHECKED = CONFIGS / "graph.json"  # file of the graph -> hash, when `configure` checked it
 CONFIGURE = "configure"  # the first stage, which writes what the others depend on
 REPORT = "report"  # the last stage
+# The order of stages in DVC's files, for readers: those of other kinds come last.
+FLOW = (
+    *("data", "encoder", "features", "probe", "paraphrases", "embeddings", "pretrain", "retriever", "mine"),
+    *("train", "decode", "evaluate", "retrieve", "variance", "estimators", "tables", "figures", "rating", "section"),
+    REPORT,
+)
 STALE = "does not fit the parameters"
 RENEW = "renew it with `seqcap graph`, then run again"
-
-# Kind of stage -> name -> its configuration. What exists only once has the name "".
-Configs = dict[str, dict[str, StageConfig]]
 
 HEAD_OF_ALL = """\
 # What the papers share, and the first page. Written by `seqcap graph`; do not edit. src/seqcap/pipeline/graph.py says
@@ -46,201 +53,22 @@ HEAD_OF_PAPER = """\
 """
 
 
-@dataclass(frozen=True)
-class Stage:
-    """A stage. Paths are relative to the root of the checkout, whichever file the stage is in.
-
-    Attributes:
-        does: what it does, in a few words.
-        reads: what it depends on besides its configuration.
-        writes: its outputs.
-        cached: whether DVC's cache keeps the outputs. Otherwise git does.
-    """
-
-    does: str
-    reads: Sequence[str]
-    writes: Sequence[str]
-    cached: bool = True
-
-
-def _data(params: Params, name: str, config: Any) -> Stage:
-    does = f"Generate or read what is captioned in task {name}, and build its vocabulary"
-    return Stage(does, [], [f"artifacts/{name}/data"])
-
-
-def _encoder(params: Params, name: str, config: Any) -> Stage:
-    does = f"Train, read or fetch the weights of the visual encoder of task {name}"
-    return Stage(does, [], [_encoder_file(name)], cached=False)
-
-
-def _encoder_file(task: str) -> str:
-    return f"starts/encoder/{task}.safetensors"
-
-
-def _features(params: Params, name: str, config: Any) -> Stage:
-    reads = [f"artifacts/{name}/data", _encoder_file(name)]
-    return Stage(f"Pooled and grid features of every image of task {name}", reads, [f"artifacts/{name}/features"])
-
-
-def _probe(params: Params, name: str, config: Any) -> Stage:
-    reads = [f"artifacts/{name}/data", f"artifacts/{name}/features"]
-    does = f"What the features of task {name} tell of its images, if these are generated"
-    return Stage(does, reads, [f"reports/features/{name}.json"], cached=False)
-
-
-def _paraphrases(params: Params, name: str, config: Any) -> Stage:
-    does = f"METEOR's paraphrase table, filtered to the vocabulary of task {name}"
-    return Stage(does, [f"artifacts/{name}/data/vocabulary.json"], [f"artifacts/words/{name}/paraphrases.parquet"])
-
-
-def _embeddings(params: Params, name: str, config: Any) -> Stage:
-    does = f"Word embeddings of the captions or translations of task {name}"
-    return Stage(does, [f"artifacts/{name}/data"], [f"artifacts/words/{name}/embeddings.parquet"])
-
-
-def _pretrain(params: Params, name: str, config: Any) -> Stage:
-    (run,) = config.runs
-    does = f"Train captioner {name} with cross-entropy"
-    return Stage(does, _origins(params, run.task), [run.weights], cached=False)
-
-
-def _retriever(params: Params, name: str, config: Any) -> Stage:
-    does = f"Train retriever {name} on people's captions, or read the user's CLIP"
-    return Stage(does, _origins(params, config.task), [config.weights], cached=False)
-
-
-def _task(params: Params, name: str) -> list[str]:
-    """What stages read of a task."""
-    return [f"artifacts/{name}/data", *([f"artifacts/{name}/features"] if name in params.shared.features else [])]
-
-
-def _origins(params: Params, name: str) -> list[str]:
-    """What starts read of a task. They depend on what its features are made of (stages/features.py), not on their
-    bytes, which differ between kinds of processors: so that starts from git need not be trained again."""
-    data, *features = _task(params, name)
-    return [data, *(f"{folder}/{ORIGIN}" for folder in features)]
-
-
-def _mine(params: Params, name: str, config: Any) -> Stage:
-    does = f"The training images that retriever {name} finds similar"
-    return Stage(does, [*_task(params, config.task), config.retriever], [config.mined])
-
-
-def _train(params: Params, name: str, config: Any) -> Stage:
-    paper, task = params.paper(name), config.runs[0].task
-    reads = [path for run in config.runs for path in (run.start, *run.reads.values()) if path is not None]
-    does = f"Train the runs of group {name}, side by side"
-    return Stage(does, [*_task(params, task), *reads], [f"artifacts/{paper}/train/{name}"])
-
-
-def _decode(params: Params, name: str, config: Any) -> Stage:
-    paper, task = params.paper(name), config.runs[0].task
-    does = f"Decode a split with the runs of group {name}, or with their ensembles"
-    reads = [*_task(params, task), f"artifacts/{paper}/train/{name}"]
-    return Stage(does, reads, [f"artifacts/{paper}/decode/{params.groups[name]}/{name}"])
-
-
-def _evaluate(params: Params, name: str, config: Any) -> Stage:
-    reads = [f"artifacts/{config.task}/data", f"artifacts/{config.paper}/decode/{name}"]
-    return Stage(f"Every score of the captions of {name}", reads, [f"artifacts/{config.paper}/results/{name}.parquet"])
-
-
-def _retrieve(params: Params, name: str, config: Any) -> Stage:
-    evaluation, folder = params.retrievals[name].evaluation, f"artifacts/{config.paper}"
-    # Listeners that runs have trained lie beside their weights; other groups of the paper do not matter.
-    trained = dict.fromkeys(str(Path(weights).parent) for weights in config.weights.values())
-    reads = [*_task(params, config.task), *trained, f"{folder}/decode/{evaluation}"]
-    reads += [config.listener, config.judge, config.captioner]
-    does = f"How well the captions of {evaluation} tell images apart, and how far they drift"
-    return Stage(does, reads, [f"{folder}/results/{name}_retrieval.parquet"])
-
-
-def _variance(params: Params, name: str, config: Any) -> Stage:
-    does = "How noisy the policy gradient is with more rollouts, with and without a baseline"
-    reads = [*_task(params, config.task), config.start]
-    return Stage(does, reads, [f"artifacts/{config.paper}/results/{name}.parquet"])
-
-
-def _estimators(params: Params, name: str, config: Any) -> Stage:
-    does = "How noisy and how biased the gradient through a listener is, against rho"
-    reads = [*_task(params, config.task), config.listener, config.start]
-    return Stage(does, reads, [f"artifacts/{config.paper}/results/{name}.parquet"])
-
-
-def _tables(params: Params, name: str, config: Any) -> Stage:
-    does = f"The tables of {name}, published numbers beside ours"
-    return Stage(does, [f"artifacts/{name}/results"], [f"reports/{name}/tables"], cached=False)
-
-
-def _figures(params: Params, name: str, config: Any) -> Stage:
-    shown = [f"artifacts/{task}/data" for task in (config.pictures, config.clips) if task is not None]
-    own = [f"artifacts/{name}/{part}" for part in ("train", "decode", "results")]
-    return Stage(f"The figures of {name}", [*shown, *own], [f"reports/{name}/figures"], cached=False)
-
-
-def _rating(params: Params, name: str, config: Any) -> Stage:
-    own = [f"artifacts/{name}/{part}" for part in ("decode", "results")]
-    reads = [*_task(params, config.pictures), *own, config.judge]
-    return Stage(f"A page for people who judge the captions of {name}", reads, [f"reports/{name}/rating"], cached=False)
-
-
-def _section(params: Params, name: str, config: Any) -> Stage:
-    own = [f"artifacts/{config.pictures}/data"]
-    own += [f"artifacts/{name}/{part}" for part in ("train", "decode", "results")]
-    pages = [f"reports/{name}/tables", f"reports/{name}/figures"]
-    if params.papers[name].rating:
-        pages.append(f"reports/{name}/rating")
-    does = f"The page of {name}, and its results, which the first page reads"
-    written = [f"reports/{name}/{part}" for part in ("report.md", "details.md", "results")]
-    return Stage(does, [*own, *pages], written, cached=False)
-
-
-SHARED: dict[str, Callable[[Params, str, Any], Stage]] = {
-    "data": _data,
-    "encoder": _encoder,
-    "features": _features,
-    "probe": _probe,
-    "paraphrases": _paraphrases,
-    "embeddings": _embeddings,
-    "pretrain": _pretrain,
-    "retriever": _retriever,
-    "mine": _mine,
-}
-OF_PAPERS: dict[str, Callable[[Params, str, Any], Stage]] = {
-    "train": _train,
-    "decode": _decode,
-    "evaluate": _evaluate,
-    "retrieve": _retrieve,
-    "variance": _variance,
-    "estimators": _estimators,
-    "tables": _tables,
-    "figures": _figures,
-    "rating": _rating,
-    "section": _section,
-}
-
-
-def graph(params: Params, configs: Configs, root: Path = Path()) -> dict[Path, dict[str, Any]]:
+def graph(project: Project, root: Path = Path()) -> dict[Path, dict[str, Any]]:
     """File -> its content, as DVC reads it. The parameter files are those of the checkout in `root`."""
-    shared = {CONFIGURE: _configure(root)}
-    for kind, stage_of in SHARED.items():
-        for name, config in configs[kind].items():
-            shared[f"{kind}-{name}"] = _entry(kind, name, stage_of(params, name, config))
-    shared[REPORT] = _report(params)
-    papers: dict[str, dict[str, Any]] = {paper: {} for paper in params.papers}
-    for kind, stage_of in OF_PAPERS.items():
-        for name, config in configs[kind].items():
-            entry = _entry(kind, name, stage_of(params, name, config))
-            # Commands and paths are those of the root.
-            papers[params.paper(name)][f"{kind}-{name}"] = {"wdir": "../.."} | entry
     curves = {"template": "learning_curves", "x": "step", "y": {"reports/curves.csv": "value"}}
-    files = {
-        # `dvc exp show` has the values of `params` beside the metrics.
-        GRAPH: {"stages": shared, "params": [PARAMS.as_posix()], "plots": [{"Learning curves": curves}]}
-    }
-    for paper, stages in papers.items():
-        files[graph_file(paper)] = {"stages": stages, "params": [PAPER_FILE]}
-    return files
+    # `dvc exp show` has the values of `params` beside the metrics.
+    whole = {"params": [PARAMS.as_posix()], "plots": [{"Learning curves": curves}]}
+    stages: dict[str, dict[str, Any]] = {paper: {} for paper in ("", *project.params.papers)}
+    stages[""][CONFIGURE] = _configure(root)
+    made = project.all_stages()
+    for kind in sorted(made, key=lambda kind: FLOW.index(kind) if kind in FLOW else len(FLOW)):
+        for name, stage in made[kind].items():
+            # Commands and paths of a paper's stages are those of the root.
+            place = {"wdir": "../.."} if stage.paper else {}
+            stages[stage.paper][f"{kind}-{name}".rstrip("-")] = place | _entry(kind, stage)
+    shared = stages.pop("")
+    papers = {graph_file(paper): {"stages": own, "params": [PAPER_FILE]} for paper, own in stages.items()}
+    return {GRAPH: {"stages": shared} | whole, **papers}
 
 
 def graph_file(paper: str) -> Path:
@@ -274,41 +102,27 @@ def _configure(root: Path) -> dict[str, Any]:
     }
 
 
-def _report(params: Params) -> dict[str, Any]:
-    # All that it reads is in git, so that one paper can be run without the others.
-    papers = [f"reports/{paper}" for paper in params.papers]
-    probed = [f"reports/features/{task}.json" for task in params.shared.features]
-    beside = params.shared.report.beside or {}
-    written = ["report.md", "report.html", "features/report.md", "claims.csv", "curves.csv"]
-    return {
-        "desc": "The first page, and all pages as one file",
-        "cmd": "python stages/report.py",
-        "deps": [config_path(REPORT).as_posix(), *papers, *probed, *beside.values()],
-        "outs": [_output(f"reports/{path}", cached=False) for path in written],
-        "metrics": [_output("reports/metrics.json", cached=False)],
-    }
-
-
-def _entry(kind: str, name: str, stage: Stage) -> dict[str, Any]:
+def _entry(kind: str, stage: Stage) -> dict[str, Any]:
     """A stage as DVC reads it."""
-    script = f"train.py {kind}" if kind in ("pretrain", "train") else f"{kind}.py"
-    outputs = [_output(path, stage.cached) for path in stage.writes]
-    return {
+    entry = {
         "desc": stage.does,
-        "cmd": f"python stages/{script} {name}",
-        "deps": list(dict.fromkeys([config_path(kind, name).as_posix(), *stage.reads])),
-        "plots" if kind == "figures" else "outs": outputs,
+        "cmd": f"{kinds()[kind].command} {stage.name}".rstrip(),
+        "deps": list(dict.fromkeys([config_path(kind, stage.name).as_posix(), *stage.reads])),
+        stage.written_as: [_output(path, stage.cached) for path in stage.writes],
     }
+    if stage.metrics:
+        entry["metrics"] = [_output(path, stage.cached) for path in stage.metrics]
+    return entry
 
 
 def _output(path: str, cached: bool) -> Any:
     return path if cached else {path: {"cache": False}}
 
 
-def texts(params: Params, configs: Configs, root: Path = Path()) -> dict[Path, str]:
+def texts(project: Project, root: Path = Path()) -> dict[Path, str]:
     """File -> its text."""
     found = {}
-    for path, content in graph(params, configs, root).items():
+    for path, content in graph(project, root).items():
         stream = io.StringIO()
         stream.write(HEAD_OF_ALL if path == GRAPH else HEAD_OF_PAPER)
         _yaml().dump(content, stream)
@@ -322,16 +136,16 @@ def _yaml() -> YAML:
     return yaml
 
 
-def write(params: Params, configs: Configs, root: Path = Path()) -> None:
+def write(project: Project, root: Path = Path()) -> None:
     """Writes the graph of a checkout, and lets DVC forget the stages that are gone."""
-    wanted = texts(params, configs, root)
+    wanted = texts(project, root)
     for path in graph_files(root):
         if path not in wanted:
             (root / path).unlink()
     for path, text in wanted.items():
         with atomic(root / path) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    content = graph(params, configs, root)
+    content = graph(project, root)
     for path in lock_files(root):
         stages = content.get(path.with_name(GRAPH.name), {}).get("stages", {})
         _drop_entries(root / path, stages)
@@ -355,9 +169,9 @@ def _drop_entries(path: Path, stages: Collection[str]) -> None:
         _yaml().dump(content, file)
 
 
-def check(params: Params, configs: Configs, root: Path = Path()) -> None:
+def check(project: Project, root: Path = Path()) -> None:
     """Checks that the graph of a checkout fits its parameters: otherwise DVC runs another graph than theirs."""
-    wanted = texts(params, configs, root)
+    wanted = texts(project, root)
     for path in sorted(wanted.keys() | set(graph_files(root))):
         text = (root / path).read_text(encoding="utf-8") if (root / path).is_file() else None
         if text != wanted.get(path):

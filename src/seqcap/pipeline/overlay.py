@@ -10,10 +10,6 @@ from typing import Any
 from seqcap.errors import InputError
 from seqcap.pipeline.validation import Section, find, validated
 
-NAMED = (
-    *("tasks", "features", "captioners", "pretrain", "retrievers", "mined", "rewards", "evaluations", "groups"),
-    *("runs", "ensembles", "retrievals", "variances", "estimators"),
-)
 Runs = dict[str, dict[str, Any]]
 
 
@@ -28,14 +24,17 @@ class Sweep(Section):
 def overlay(
     values: MutableMapping[str, Any], changes: Mapping[str, Any], source: Path, place: tuple[str, ...] = ()
 ) -> None:
-    """Changes `values` in place: mappings merge, anything else replaces, null removes a named entry of `NAMED`, another
+    """Changes `values` in place: mappings merge, anything else replaces, null removes a named entry, another
     `architecture` keeps nothing of `model`. `values` is the content of a file, or the part of it at `place`; `source`
     holds the changes."""
+    # Here: it loads all kinds of stages, and so torch.
+    from seqcap.pipeline.forms import named_sections
+
     if "model" in values and changes.get("architecture", values.get("architecture")) != values.get("architecture"):
         values["model"] = {}
     for key, change in changes.items():
         inner = (*place, str(key))
-        if change is None and len(inner) == 2 and place[0] in NAMED:
+        if change is None and len(inner) == 2 and place[0] in named_sections():
             if key not in values:
                 raise InputError(source, f"{'.'.join(inner)} is null, but there is no such entry", "correct the name")
             del values[key]

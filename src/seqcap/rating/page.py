@@ -24,6 +24,7 @@ from seqcap.files.json_file import write_json
 from seqcap.files.writing import atomic
 from seqcap.rating import KEY_FILE, PAGE, Entry, Key, Task, kit_folder
 from seqcap.report.inputs import Results
+from seqcap.report.reported import PaperConfig
 from seqcap.report.standalone import render
 from seqcap.tasks import ARTIFACTS
 from seqcap.world.drawing import draw
@@ -54,6 +55,10 @@ class NaturalnessItem:
     caption: str
     against: str
     against_caption: str
+
+
+class RatingConfig(PaperConfig):
+    judge: str  # folder of the retriever whose first seed says which images are similar
 
 
 def write_kit(results: Results, judge: str) -> None:

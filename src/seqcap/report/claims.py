@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.metrics.registry import Direction
 from seqcap.report import statistics, verdicts
@@ -13,6 +12,7 @@ from seqcap.report.inputs import Results
 from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions
 from seqcap.report.published import Printed
+from seqcap.report.reported import ReportedRun
 from seqcap.report.statistics import Contrast, Missing, Number
 from seqcap.report.verdicts import DAGGER, UNSURE, Judgement, Outcome
 from seqcap.tasks import KINDS

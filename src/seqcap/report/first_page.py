@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seqcap.config.report import ReportConfig
 from seqcap.files import json_file
 from seqcap.report import REPORTS, provenance, texts
 from seqcap.report.advice import advice
 from seqcap.report.learnt import YARDSTICKS, learnt, read_yardsticks
 from seqcap.report.overview import ACROSS, LITERAL, PRECISION, RECALL, Overview
+from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import RESULTS, Claim, Line, Summary, foremost
 from seqcap.report.verdicts import (
     DAGGER,

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.report import convergence
 from seqcap.report.paper import Captions, Paper, read_yaml
+from seqcap.report.reported import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.report.statistics import Missing, Sample, matched
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.config.report import ReportedRun
 from seqcap.report.colours import lighter, palette
 from seqcap.report.inputs import Results
 from seqcap.report.paper import LearningCurves, Quantity
+from seqcap.report.reported import ReportedRun
 
 _OTHERS, _START = "#d0d0d0", "#666666"  # lines of other groups, and of the start
 _POINTS = 60

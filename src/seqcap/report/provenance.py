@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from ruamel.yaml import YAML
 
 from seqcap import __version__
-from seqcap.config.report import PaperConfig, ReportedRun
 from seqcap.files.json_file import read_json
+from seqcap.report.reported import PaperConfig, ReportedRun
 from seqcap.system import scratch
 from seqcap.system.machine import MACHINE, Machine
 from seqcap.tasks import ARTIFACTS

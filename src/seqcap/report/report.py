@@ -6,13 +6,13 @@ import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, texts
 from seqcap.report.curves import HEADER
 from seqcap.report.first_page import Reported, first_page
 from seqcap.report.html import file_of, write_html
+from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import RESULTS, Summary, read_all
 from seqcap.report.verdicts import COLUMNS, DECIDED, HOLDS, NOT_RUN
 

@@ -96,7 +96,7 @@ def _page(
         file=file,
         judged=judged,
         foremost=_foremost(said, judged),
-        data=[results.stand_in(task) for task in dict.fromkeys(run.task for run in results.runs)],
+        data=dict.fromkeys(results.stand_in(run.task) for run in results.runs),
         claims=claims_table(judged),
         has_details=bool(details_table(judged)),
         comparison=comparison,

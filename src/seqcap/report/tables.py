@@ -17,13 +17,13 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from seqcap.config.report import ReportedRun
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.report import REPORTS, published, statistics
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions, Columns, Ours, Rows, TableText
+from seqcap.report.reported import ReportedRun
 from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.verdicts import LEAST_SEEDS
 from seqcap.tasks import Kind
@@ -37,7 +37,7 @@ ONE_SEED = "one training seed: the interval is over test"
 _NO_NUMBER = "the paper reports no number"
 _FEW = "°: fewer than three training seeds, an estimate; with one, [ ] is over test items alone."
 # Metrics of data whose every fact is known.
-_EXACT = ("literal_R@10", "true_of_own", "alone", "bits", "unparsed")
+_EXACT = ("literal_R@10", "true_of_own", "precision_true", "alone", "bits", "unparsed")
 PEOPLE, GRAMMAR = "human captions", "reference grammar"
 
 

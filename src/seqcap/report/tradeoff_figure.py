@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.config.report import ReportedRun
 from seqcap.report import scatter
 from seqcap.report.colours import MUTED, palette
 from seqcap.report.colours import PEOPLE as GREY
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.paper import Coordinate, Panel, PrintedPoints, TradeOffs
+from seqcap.report.reported import ReportedRun
 from seqcap.report.scatter import Point
 from seqcap.report.tables import Estimate, Measure, people_label
 

@@ -16,6 +16,15 @@ def config_class(architecture: str) -> type[BaseModel]:
     return find_module(__name__, architecture).Config  # type: ignore[no-any-return]
 
 
+def model_class(architecture: str) -> type[Retriever]:
+    return find_module(__name__, architecture).Model  # type: ignore[no-any-return]
+
+
+def features_file(architecture: str) -> str:
+    """The features that an architecture which is trained reads: a file in a task's folder."""
+    return model_class(architecture).reads  # type: ignore[attr-defined, no-any-return]
+
+
 def build(architecture: str, config: dict[str, Any], vocabulary_size: int, feature_shape: tuple[int, ...]) -> Retriever:
     """Builds a retriever with fresh weights; arguments as in `models.build`."""
     module: Any = find_module(__name__, architecture)

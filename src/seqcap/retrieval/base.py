@@ -2,13 +2,16 @@
 position a one-hot vector or a distribution, up to a constant one-hot EOS, then zeros."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from torch import Tensor, nn
 
-from seqcap.data.vocabulary import Vocabulary, digest
+from seqcap.config import Fingerprint, Frozen, StageConfig
+from seqcap.data.tokens import load_vocabulary
+from seqcap.data.vocabulary import digest
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.files.schemas import VOCABULARY
@@ -16,7 +19,34 @@ from seqcap.models.base import Standardised
 from seqcap.tasks.base import Inputs
 from seqcap.tasks.images import Reader
 
-POOLED = "features/pooled.parquet"  # file in a task's folder with one vector per image
+# Files in a task's folder: with one vector per image, and with one per cell of a grid.
+POOLED, GRID = "features/pooled.parquet", "features/grid.parquet"
+
+
+class RetrieverTraining(Frozen):
+    epochs: int = Field(ge=1)
+    batch_size: int = Field(ge=2)  # images; each image's negatives are the rest of its batch
+    learning_rate: float = Field(gt=0, lt=1)
+    decay: float = Field(gt=0, le=1)
+    decay_every: int = Field(ge=1)
+    # Captions with one fact exchanged that each caption has as further negatives (`seqcap.retrieval.exchanges`). With
+    # some, the epoch is kept that tells most of them on val.
+    exchanges: int = Field(0, ge=0)
+
+
+class RetrieverConfig(StageConfig):
+    name: str
+    task: str
+    architecture: str  # module of `seqcap.retrieval`
+    model: Mapping[str, Any]  # its settings
+    training: RetrieverTraining | None  # None: it is read from `folder`
+    seeds: tuple[int, ...]  # one instance for each
+    evaluate_on: str  # split of the published recalls
+    max_length: int  # tokens of a caption, EOS included
+    folder: str | None  # the user's files
+    fingerprint: Fingerprint
+    root: str  # of the task's images, for retrievers that read them
+    weights: str  # folder for seed<k>.safetensors, curves.parquet and recalls.json
 
 
 class RetrievalTask(Reader):
@@ -25,16 +55,19 @@ class RetrievalTask(Reader):
     def __init__(self, folder: Path, features: Path) -> None:
         # Does not call the base class, which reads the features that a captioner names.
         self.folder = folder
-        self.vocabulary = Vocabulary.read(folder / "data" / VOCABULARY)
+        self.vocabulary = load_vocabulary(folder / "data" / VOCABULARY)
         self.store = FeatureStore(features)
         self.feature_shape = self.store.shape
 
 
 class Retriever(nn.Module, ABC):
-    """Embeds images and captions in one space. `feature_shape` is (channels,). Training and loading set `vocabulary`,
-    the hash of the words (`vocabulary.digest`)."""
+    """Embeds images and captions in one space, and compares them there. `feature_shape` is (channels,), or of a grid
+    (height, width, channels). Training and loading set `vocabulary`, the hash of the words (`vocabulary.digest`).
+    An embedding is a vector of length 1, compared by cosine, unless `compare` says otherwise."""
 
     vocabulary: str = ""
+    # Whether an embedding is one vector, as objectives and mining need, and not as many as there are words or cells.
+    one_vector: ClassVar[bool] = True
 
     def __init__(self, config: BaseModel, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -42,11 +75,27 @@ class Retriever(nn.Module, ABC):
 
     @abstractmethod
     def embed_images(self, inputs: Tensor) -> Tensor:
-        """Inputs [n, channels] -> embeddings [n, d] of length 1, so dot products with captions are cosines."""
+        """Inputs [n, *feature_shape] -> embeddings [n, d]."""
 
     @abstractmethod
     def embed_captions(self, captions: Tensor) -> Tensor:
-        """Captions, ids int64 [n, time] or relaxed float [n, time, V] -> embeddings [n, d] of length 1."""
+        """Captions, ids int64 [n, time] or relaxed float [n, time, V] -> embeddings [n, d]."""
+
+    def compare(self, captions: Tensor, images: Tensor) -> Tensor:
+        """How well captions fit images: scores [n, m] of embeddings [n, d] of captions and [m, d] of images."""
+        return captions @ images.T
+
+    def summarise(self, images: Tensor) -> Tensor:
+        """Embeddings [n, d] of images -> vectors [n, e] whose dot products tell how alike the images are."""
+        return images
+
+    def compare_captions(self, images: Tensor, captions: Tensor) -> Tensor:
+        """`compare`, the other way round: scores [n, m] of n images with m captions."""
+        return self.compare(captions, images).T
+
+    def compare_own(self, captions: Tensor, images: Tensor) -> Tensor:
+        """The scores [n, k] of several captions of each image with that image, from embeddings [n, k, d] and [n, d]."""
+        return (captions * images[:, None]).sum(2)
 
     @abstractmethod
     def features(self, task_folder: Path) -> Path:
@@ -80,11 +129,15 @@ class Retriever(nn.Module, ABC):
 
 
 class TrainedRetriever(Retriever, Standardised):
-    """A retriever that is trained on people's captions (`seqcap.training.retrievers`) and reads pooled features."""
+    """A retriever that is trained on people's captions (`seqcap.training.retrievers`)."""
+
+    reads: ClassVar[str] = POOLED  # features, a file in a task's folder
 
     def features(self, task_folder: Path) -> Path:
-        return task_folder / POOLED
+        return task_folder / self.reads
 
     @abstractmethod
-    def loss(self, images: Tensor, captions: Tensor) -> tuple[Tensor, ...]:
-        """The loss terms [n] of each item, from embeddings [n, d] of images and of their captions."""
+    def loss(self, images: Tensor, captions: Tensor, exchanged: Tensor | None = None) -> tuple[Tensor, ...]:
+        """The loss terms [n] of each item, from embeddings [n, d] of images and of their captions. `exchanged`
+        [n, k] are scores of images with captions of theirs that were made false (`seqcap.retrieval.exchanges`), -inf
+        where there is none."""

@@ -13,15 +13,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from seqcap.config import Frozen
-from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.images import ImageSource
-from seqcap.data.vocabulary import Vocabulary, digest
+from seqcap.data.tokens import load_vocabulary
+from seqcap.data.vocabulary import digest
 from seqcap.errors import InputError
 from seqcap.features.clip_folder import read
 from seqcap.files.parquet import parquet_stream, read_table
 from seqcap.files.schemas import IMAGES, VOCABULARY, features_schema
 from seqcap.files.tensors import save_weights
-from seqcap.retrieval.base import Retriever
+from seqcap.retrieval.base import Retriever, RetrieverConfig
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
@@ -45,7 +45,7 @@ class Model(Retriever):
         clip, self._tokenizer, _ = read(Path(config.folder))
         # A tuple hides it from PyTorch, so checkpoints do not include it.
         self._clip = (clip,)
-        self._vocabulary = Vocabulary.read(config.vocabulary)
+        self._vocabulary = load_vocabulary(config.vocabulary)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         self._clip[0]._apply(fn, recurse)
@@ -105,7 +105,7 @@ def make(config: RetrieverConfig) -> list[dict[str, Any]]:
             writer.write_table(pa.Table.from_arrays([pa.array(ids[i : i + CHUNK]), column], schema=schema))
             done.update(len(values))
     words = data / VOCABULARY
-    vocabulary = Vocabulary.read(words)
+    vocabulary = load_vocabulary(words)
     metadata = {
         "architecture": "clip",
         "model": Config(folder=str(folder), vocabulary=str(words), images=str(path)).model_dump(),

@@ -56,11 +56,11 @@ class Model(TrainedRetriever):
         # Before state 0, only BOS was read.
         return F.normalize(states[torch.arange(len(states), device=states.device), length], dim=1)
 
-    def loss(self, images: Tensor, captions: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of each item, from embeddings [n, d]: image -> text [n], text -> image [n]."""
+    def loss(self, images: Tensor, captions: Tensor, exchanged: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The loss of each item, image -> text [n] and text -> image [n]; see the base class."""
         if self.config.loss == "hinge":
-            return hinges(images, captions, self.config.margin)
-        return info_nce(images, captions, self.config.temperature)
+            return hinges(images, captions, self.config.margin, exchanged=exchanged)
+        return info_nce(images @ captions.T, self.config.temperature, exchanged)
 
 
 def lengths(captions: Tensor) -> Tensor:

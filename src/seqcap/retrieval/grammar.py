@@ -55,7 +55,7 @@ class ClipTextEncoder(nn.Module):
         return F.normalize(self.projection(pooled), dim=1), pooled
 
     def loss(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
-        return info_nce(images, texts, self.temperature)
+        return info_nce(images @ texts.T, self.temperature)
 
 
 class Grammar(nn.Module):

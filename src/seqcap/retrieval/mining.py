@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
+from pydantic import Field
 from torch import Tensor
 
 from seqcap import retrieval
-from seqcap.config.mining import MiningConfig
+from seqcap.config import StageConfig
 from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table, write_table
@@ -22,6 +23,18 @@ from seqcap.retrieval.recalls import embed_captions, embed_images
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
+
+
+class MiningConfig(StageConfig):
+    name: str
+    task: str
+    retriever: str  # folder of its seed<k>.safetensors
+    seeds: tuple[int, ...]  # of the runs that read the mined images; each has its own instance of the retriever
+    seed_offset: int  # added to a run's seed: the seed of its retriever
+    neighbours: int = Field(ge=1)  # how many images are mined for each image
+    max_length: int  # tokens of a caption, EOS included
+    mined: str  # folder for seed<k>.mined.parquet and the retriever's seed<k>.safetensors
+
 
 # One row per image and rank (from 1): the mined image, and the cosine between the image and its nearest caption.
 MINED = pa.schema([("item", pa.int64()), ("rank", pa.int64()), ("mined", pa.int64()), ("cosine", pa.float32())])

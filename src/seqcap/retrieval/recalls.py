@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from seqcap import retrieval
-from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import PAD
-from seqcap.retrieval.base import Retriever
+from seqcap.retrieval.base import Retriever, RetrieverConfig
 from seqcap.retrieval.ranking import CHUNK, median_rank, ranks, recall
 from seqcap.tasks import ARTIFACTS
 from seqcap.tasks.base import Inputs, Split
@@ -43,8 +42,8 @@ def recalls(retriever: Retriever, split: Split, device: torch.device) -> Recalls
     texts = embed_captions(retriever, captions[present], device)
     everything = torch.arange(len(images), device=device)
     return {
-        "text_to_image": _measured(ranks(texts, images, owners)),
-        "image_to_text": _measured(ranks(images, texts, everything, owners)),
+        "text_to_image": _measured(ranks(texts, images, owners, compare=retriever.compare)),
+        "image_to_text": _measured(ranks(images, texts, everything, owners, retriever.compare_captions)),
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from seqcap.data.tokens import load_vocabulary
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.models.base import Captioner
@@ -60,7 +61,7 @@ class Task(ABC):
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         self.folder = folder
-        self.vocabulary = Vocabulary.read(folder / "data/vocabulary.json")
+        self.vocabulary = load_vocabulary(folder / "data/vocabulary.json")
         self.vocabularies = (self.vocabulary,)
 
     def check(self, path: Path, metadata: Mapping[str, Any]) -> None:

@@ -1,12 +1,11 @@
 """The task of captioning images or clips."""
 
-import importlib
 import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow.compute as pc
@@ -16,6 +15,7 @@ from torch import Tensor
 
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.errors import InputError
+from seqcap.features.pixels import PixelStore
 from seqcap.features.store import FeatureStore
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, REFERENCES, in_split
@@ -71,9 +71,7 @@ class Reader(Task):
             )
         self.store: Store
         if captioner.features == PIXELS:
-            # By name: captioners of features do not depend on the module's code.
-            pixels: Any = importlib.import_module("seqcap.features.pixels")
-            self.store = pixels.PixelStore(folder)
+            self.store = PixelStore(folder)
         else:
             self.store = FeatureStore(folder / f"features/{captioner.features}.parquet")
         self.feature_shape = self.store.shape

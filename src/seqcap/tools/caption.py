@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seqcap.data.frames import read_clip
 from seqcap.data.images import FORMATS, pixels, read_image
+from seqcap.data.tokens import load_vocabulary
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.features.captioner_folder import Pixels, read_vocabulary
@@ -111,7 +112,7 @@ class FeatureReader:
         if self._encoder.frames > 1 and self._about.frames is None:
             raise InputError(path, "does not say how many frames of a clip it reads", mend(path))
         self.words = root / ARTIFACTS / task / "data" / VOCABULARY
-        self.vocabulary = Vocabulary.read(self.words)
+        self.vocabulary = load_vocabulary(self.words)
 
     def read(self, file: Path) -> list[torch.Tensor]:
         """Each member's features [1, *feature_shape]."""

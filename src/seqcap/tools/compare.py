@@ -7,12 +7,13 @@ from pathlib import Path
 
 from seqcap import papers
 from seqcap.config import config_path
-from seqcap.config.report import ReportConfig, SectionConfig
 from seqcap.errors import InputError
 from seqcap.pipeline.experiment import RUNS, apply_overlay
-from seqcap.pipeline.params import PARAMS, read_params
+from seqcap.pipeline.parameter_files import PARAMS
+from seqcap.pipeline.params import read_params
 from seqcap.report.comparison import compared, heading, matrix
 from seqcap.report.inputs import Results
+from seqcap.report.reported import ReportConfig, SectionConfig
 from seqcap.tools.score import align
 
 

@@ -5,8 +5,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from seqcap.errors import InputError
-from seqcap.pipeline.params import ALPHA, PAPERS, PARAMS, SCALES, Params, RunParams, read_params, read_yaml
-from seqcap.pipeline.resolve_training import training_run
+from seqcap.pipeline.forms import RunParams
+from seqcap.pipeline.parameter_files import PAPERS, PARAMS, SCALES, read_yaml
+from seqcap.pipeline.params import ALPHA, Params, read_params
+from seqcap.pipeline.project import Project
 
 Key = tuple[str, ...]
 BY_PIPELINE = "by the graph"
@@ -17,7 +19,7 @@ def show(name: str) -> list[str]:
     """The lines of `seqcap show`: key, value and origin. InputError if there is no such run."""
     params = read_params()
     run = find_run(params, name)
-    resolved = training_run(params, name)
+    resolved = Project(params).trained()[run.group][name]
     origins = Origins(params, name)
     captioner = f"{PARAMS}: captioners.{run.captioner}"
     rows = [
@@ -26,7 +28,7 @@ def show(name: str) -> list[str]:
         ("captioner", f"{run.captioner} ({resolved.architecture})", origins.of(("captioner",))),
         *(leaf(f"  {key}", value, f"{captioner}.model") for key, value in resolved.model.items()),
         ("objective", resolved.objective, origins.of(("objective",))),
-        *(leaf(f"  {key}", value, origins.of(("settings", key))) for key, value in resolved.settings.items()),
+        *(leaf(f"  {key}", value, origins.of(("settings", key))) for key, value in resolved.settings),
         ("reward", run.reward or "none", origins.of(("reward",))),
         *(leaf(f"  {key}", value, f"{PARAMS}: rewards.{run.reward}") for key, value in resolved.reward.items()),
         ("training", "", ""),

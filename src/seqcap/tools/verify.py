@@ -15,14 +15,16 @@ from seqcap.errors import InputError
 from seqcap.files.schemas import CURVES
 from seqcap.pipeline.graph import graph_file
 from seqcap.pipeline.params import Params, read_params
+from seqcap.pipeline.project import Project
 from seqcap.pipeline.repro import absent_makers, check_checkout, repro
-from seqcap.pipeline.resolve_training import train_config
 from seqcap.report import REPORTS
 from seqcap.report.curves import HEADER, lines_of
 from seqcap.report.provenance import this_machine
 from seqcap.report.summary import Summary
 from seqcap.system.scratch import alone, checkpoints, forget
 from seqcap.tools.show import find_run
+from seqcap.training.captioners import train_all
+from seqcap.training.run import TrainConfig
 
 Curve = dict[int, float]  # step -> value
 Curves = dict[str, Curve]  # quantity -> its curve
@@ -69,12 +71,10 @@ def train_first_seed(params: Params, name: str) -> Curves:
     absent = absent_makers(Path(), f"{graph_file(params.paper(name))}:train-{group}")
     if absent:
         repro(Path(), None, absent)
-    config = train_config(params, group)
+    config = Project(params).configs("train", TrainConfig)[group]
     (run,) = (run for run in config.runs if run.name == name)
     seed = run.seeds[0]
     run = run.model_copy(update={"seeds": (seed,), "weights": str(checkpoints(stage) / "weights")})
-    from seqcap.training.captioners import train_all
-
     with alone(stage):
         ((result,),) = train_all([run], config.code, checkpoints(stage))
     forget(Path(), stage)

@@ -1,6 +1,5 @@
 """Trains captioners with their objectives."""
 
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from seqcap import models, objectives, tasks
-from seqcap.config.training import TrainingRun
+from seqcap.data import embeddings
 from seqcap.data.vocabulary import PAD, digest
 from seqcap.errors import InputError
 from seqcap.files.tensors import save_weights
@@ -27,6 +26,7 @@ from seqcap.training import loop, validation
 from seqcap.training.batches import Batches
 from seqcap.training.checkpoint import Learner, State, fingerprint
 from seqcap.training.optimizer import Adam
+from seqcap.training.run import TrainingRun
 from seqcap.training.validation import Criteria
 
 CAPTIONER = "captioner"
@@ -163,7 +163,7 @@ class Job(loop.Job[CaptionerLearner]):
             start, metadata = models.load(path)
             self.task.check(path, metadata)
             captioner.load_state_dict(start.state_dict())
-        objective = objectives.build(run.objective, dict(run.settings), self.context(captioner))
+        objective = objectives.build(run.objective, run.settings, self.context(captioner))
         captioner.dropout = settings.dropout
         captioner.precision = getattr(torch, run.precision)
         learner = CaptionerLearner(captioner, objective).to(self.device)
@@ -178,8 +178,6 @@ class Job(loop.Job[CaptionerLearner]):
         reads = {name: Path(path) for name, path in self.run.reads.items()}
         vectors = None
         if "embeddings" in reads:
-            # By name: runs without embeddings do not depend on the module's code.
-            embeddings: Any = importlib.import_module("seqcap.data.embeddings")
             vectors = torch.from_numpy(embeddings.read(reads["embeddings"], self.task.vocabulary))
         return Context(
             reward=self.reward,

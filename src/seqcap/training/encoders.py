@@ -14,12 +14,13 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seqcap.config.data import EncoderConfig
+from seqcap.config import Fingerprint, StageConfig
 from seqcap.data.frames import evenly
-from seqcap.features.encoders import Encoder
+from seqcap.features.encoders import Encoder, Reading
 from seqcap.features.precision import average_precisions
 from seqcap.system import machine
 from seqcap.system.processes import side_by_side
@@ -40,6 +41,22 @@ Floats = npt.NDArray[np.float32]
 Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
 # Pixels, labels of the image, labels of each object, and the objects.
 Labelled = tuple[npt.NDArray[np.uint8], Floats, list[Floats], tuple[SceneObject, ...]]
+
+
+class EncoderSettings(Reading):
+    """Where an encoder comes from, and how it is trained if `weights` is "scenes"."""
+
+    backbone: str = Field(pattern="^((scenes|clips)_cnn|resnet(18|34|50|101|152)|mobilenet_v2|inception_v3)$")
+    weights: str
+    pictures: int = Field(ge=1, le=10_000_000)  # drawn for the training
+    epochs: int = Field(ge=1)
+    learning_rate: float = Field(gt=0, lt=1)
+
+
+class EncoderConfig(StageConfig, EncoderSettings):
+    task: str
+    fingerprint: Fingerprint
+    seed: int
 
 
 @dataclass(frozen=True)

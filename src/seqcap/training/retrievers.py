@@ -1,5 +1,6 @@
-"""Trains dual encoders on people's captions: each step reads one random caption of each image. Random draws depend only
-on seed and step. A seed runs in one process, even on many GPUs, because negatives come from the whole batch."""
+"""Trains retrievers on people's captions: each step reads one random caption of each image and, if the configuration
+says so, captions that were made of it by exchanging one fact. Random draws depend only on seed and step. A seed runs in
+one process, even on many GPUs, because negatives come from the whole batch."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -9,14 +10,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from seqcap import retrieval, tasks
-from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import PAD, digest
 from seqcap.errors import InputError
 from seqcap.files.tensors import save_weights
 from seqcap.objectives.base import Batch
-from seqcap.retrieval.base import POOLED, RetrievalTask, TrainedRetriever
+from seqcap.retrieval import exchanges
+from seqcap.retrieval.base import RetrievalTask, RetrieverConfig, TrainedRetriever
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system import machine
 from seqcap.system.scratch import checkpoints
@@ -53,11 +55,23 @@ class RetrieverLearner(Learner):
         self.model = model
 
     def forward(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        """Also logs the share of loss terms above zero: hinges that are all zero teach nothing."""
-        images, captions = self.model.embed_images(batch.features), self.model.embed_captions(batch.captions)
-        terms = torch.stack(self.model.loss(images, captions))
+        """A batch has one caption of each image, ids [b, 1, time], and beside it those with one fact exchanged, if any.
+        Also logs the share of loss terms above zero: hinges that are all zero teach nothing."""
+        images, captions = self.model.embed_images(batch.features), self.model.embed_captions(batch.captions[:, 0])
+        exchanged = self.score_exchanged(images, batch.captions[:, 1:]) if batch.captions.shape[1] > 1 else None
+        terms = torch.stack(self.model.loss(images, captions, exchanged))
         loss = terms.sum(0).mean()
         return loss, {"train_loss": loss.item(), "train_active": (terms > 0).float().mean().item()}
+
+    def score_exchanged(self, images: Tensor, captions: Tensor) -> Tensor:
+        """Scores [b, k] of captions [b, k, time] with their images; -inf where there is no caption."""
+        present = captions[:, :, 0] != PAD
+        scores = torch.full(present.shape, -torch.inf, device=captions.device)
+        if present.any():
+            texts = self.model.embed_captions(captions[present])
+            own = self.model.compare_own(texts[:, None], images[present.nonzero()[:, 0]])
+            scores = scores.index_put((present,), own.squeeze(1))
+        return scores
 
     def kept(self) -> Mapping[str, nn.Module]:
         return {RETRIEVER: self.model}
@@ -71,8 +85,13 @@ class Job(loop.Job[RetrieverLearner]):
         self.config, self.name, self.seed, self.settings = config, config.name, seed, config.training
         self.device = machine.one_thread_device()
         folder = tasks.ARTIFACTS / config.task
-        self.task = RetrievalTask(folder, folder / POOLED)
+        self.task = RetrievalTask(folder, folder / retrieval.features_file(config.architecture))
         self.training, self.validation = (self.task.split(name, config.max_length) for name in ("train", "val"))
+        self.exchanged: Mapping[str, Tensor] = {}
+        if self.settings.exchanges:
+            self.decisive = "val_told"
+            found = {name: exchanges.read(self.task, name, config.max_length, seed) for name in ("train", "val")}
+            self.exchanged = found
         self.order = Batches(self.training, self.settings.batch_size, seed)
         self.batches = len(self.order)
         self.steps = self.settings.epochs * self.batches
@@ -94,16 +113,37 @@ class Job(loop.Job[RetrieverLearner]):
     def read(self, state: State[RetrieverLearner]) -> Iterator[Batch]:
         start = state.at
         for at, batch in enumerate(self.order.read(start, self.steps, self.device), start):
-            yield replace(batch, captions=draw(batch.captions, np.random.default_rng([self.seed, at, 1])))
+            yield replace(batch, captions=self.draw(batch, np.random.default_rng([self.seed, at, 1])))
+
+    def draw(self, batch: Batch, rng: np.random.Generator) -> Tensor:
+        """One random caption of each image, and so many with one fact exchanged as the settings say: ids [b, 1 + k,
+        time], each kind of fact at most once; all PAD where a caption has fewer."""
+        chosen = choose(batch.captions, rng)
+        captions = batch.captions[torch.arange(len(chosen)), chosen]
+        if not self.exchanged:
+            return captions[:, None]
+        others = self.exchanged["train"][torch.from_numpy(batch.images), chosen]
+        present = (others[:, :, 0] != PAD).numpy()
+        order = np.where(present, rng.random(present.shape), 2).argsort(1)[:, : self.settings.exchanges]
+        others = others[torch.arange(len(others))[:, None], torch.from_numpy(order)].long().to(captions.device)
+        longest = max(captions.shape[1], int((others != PAD).sum(2).max()))
+        captions = F.pad(captions, (0, longest - captions.shape[1]), value=PAD)
+        return torch.cat([captions[:, None], others[:, :, :longest]], 1)
 
     def validate(self, state: State[RetrieverLearner]) -> float:
         found = recalls(state.learner.model, self.validation, self.device)
         for direction, values in found.items():
             for name, value in values.items():
                 loop.record(self, state, f"val_{direction}_{name}", value)
-        value = recall_sum(found)
-        loop.record(self, state, self.decisive, value)
-        return value
+        scores = {"val_recall_sum": recall_sum(found)}
+        if self.exchanged:
+            of_kinds = exchanges.told(state.learner.model, self.validation, self.exchanged["val"], self.device)
+            for kind, share in of_kinds.items():
+                loop.record(self, state, f"val_told_{kind}", share)
+            scores["val_told"] = float(np.mean(list(of_kinds.values())))
+        for name, value in scores.items():
+            loop.record(self, state, name, value)
+        return scores[self.decisive]
 
     def save(self, state: State[RetrieverLearner]) -> None:
         best = {"max_length": self.config.max_length, self.decisive: state.best_value}
@@ -111,8 +151,7 @@ class Job(loop.Job[RetrieverLearner]):
         save_weights(path, state.best[RETRIEVER], state.learner.model.metadata() | best)
 
 
-def draw(captions: Tensor, rng: np.random.Generator) -> Tensor:
-    """One random caption [b, time] of each image, from captions [b, references, time]."""
+def choose(captions: Tensor, rng: np.random.Generator) -> Tensor:
+    """The number [b] of one random caption of each image, from captions [b, references, time]."""
     present = (captions[:, :, 0] != PAD).cpu().numpy()
-    chosen = np.where(present, rng.random(present.shape), -1).argmax(1)
-    return captions[torch.arange(len(captions)), torch.from_numpy(chosen)]
+    return torch.from_numpy(np.where(present, rng.random(present.shape), -1).argmax(1))

@@ -14,6 +14,8 @@ import importlib
 import pkgutil
 from types import ModuleType
 
+GENERATED = ("scenes", "clips")  # datasets that are made here
+
 
 def find(name: str, kind: str) -> ModuleType:
     """The module of a dataset; a `ValueError` if there is none of this kind."""

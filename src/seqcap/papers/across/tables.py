@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from seqcap.config import Frozen
-from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.report import overview
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.overview import DISTINCT, RECALL_OF_SAMPLES, TRUTH
 from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import rank_correlation
+from seqcap.report.reported import ReportedRun
 from seqcap.report.statistics import SIGNIFICANCE, Floats, Missing, q_values
 from seqcap.report.tables import Cell, Content, Estimate, Measure, Table, people_label
 from seqcap.report.tradeoff import level

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from seqcap.config.estimators import ESTIMATES
 from seqcap.files import parquet
+from seqcap.files.schemas import ESTIMATES
 from seqcap.report import statistics
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Floats

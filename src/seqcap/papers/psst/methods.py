@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Literal
 
 from seqcap.config import Frozen
-from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
 from seqcap.report.inputs import Results
 from seqcap.report.paper import read_yaml
+from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import Curve, OperatingPoint, choose, nearest
 

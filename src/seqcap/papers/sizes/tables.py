@@ -1,5 +1,7 @@
 """Gains and levels of the study, and how much each loss smooths."""
 
+from dataclasses import replace
+
 from seqcap.papers.sizes.study import (
     FILE,
     METRIC,
@@ -21,9 +23,11 @@ def gains(results: Results) -> list[Cell]:
     cells = []
     for decoder, words in decoders(results).items():
         for loss in SMOOTHED:
-            found = {column(size): gain(results, loss, size, decoder) for size in sizes(results)}
-            found[PER_DOUBLING] = slope_of_gain(results, loss, decoder)
-            cells += [_cell(results, words, loss, name, ours) for name, ours in found.items()]
+            for size in sizes(results):
+                cells.append(_cell(results, words, loss, column(size), gain(results, loss, size, decoder)))
+            slope = _cell(results, words, loss, PER_DOUBLING, slope_of_gain(results, loss, decoder))
+            # Neither way is better.
+            cells.append(replace(slope, direction=""))
     return cells
 
 

@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.papers.sle.sweep import MULTI, SLE, chosen_alpha, outside_sweep, sweep
 from seqcap.report import figures as draw
 from seqcap.report.colours import BLACK, MUTED, PEOPLE, colour_of, palette
 from seqcap.report.inputs import Results
+from seqcap.report.reported import ReportedRun
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import level

@@ -1,7 +1,7 @@
 """SLE's runs by how much they explore: which alpha, which distance."""
 
-from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import Results
+from seqcap.report.reported import ReportedRun
 
 SLL, SLE, MULTI = "sll", "sll_sle", "sll_sle_mr"  # runs
 # What SLL is, and what is trained with a part of exploration.

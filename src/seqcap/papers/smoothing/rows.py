@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 
 from seqcap.config import Frozen
-from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import SCENES, Results
 from seqcap.report.paper import Rows, read_yaml
+from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Cell, Measure
 
 MLE = "mle"

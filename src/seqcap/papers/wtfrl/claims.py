@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, WTF_RL, measure, runs_of_table
 from seqcap.report import example
 from seqcap.report.claims import JudgedClaim
@@ -15,7 +17,8 @@ _SHOWN = (TF, WTF, WTF_RL, "rl", "scst_grammar")
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    return [*filter(None, (_confirmed(results), _weighed(results), _steps(results), _among(results)))]
+    said = _confirmed, _seeds, _weighed, _guarded, _steps, _among
+    return [*filter(None, (of(results) for of in said))]
 
 
 def scene(results: Results) -> dict[str, Any] | None:
@@ -36,14 +39,48 @@ def _confirmed(results: Results) -> str:
     return ClaimsFile.read(results.paper).remark("confirmed", found="; ".join(found)) if found else ""
 
 
+def _seeds(results: Results) -> str:
+    """Recall and the share of rewards above zero, seed by seed: one that locks in or diverges shows."""
+    found = []
+    for run in runs_of_table(results):
+        recall = results.scores.by_seed(run.name, "beam", "own_R@10", "best")
+        if recall is None or recall.empty:
+            continue
+        words = f"{run.label} {', '.join(f'{100 * value:.1f}' for value in recall)}"
+        begun = _first_steps(results, run.name)
+        shares = begun.loc[begun["quantity"] == "beam_positive"].sort_values("seed")["value"]
+        found.append(f"{words} ({', '.join(f'{share:.0%}' for share in shares)})" if len(shares) else words)
+    return ClaimsFile.read(results.paper).remark("seeds", found="; ".join(found)) if found else ""
+
+
+def _first_steps(results: Results, name: str) -> pd.DataFrame:
+    """A run's learning curves where its captioner begins to learn. While a partner learns alone, training does not
+    record the captioner's entropy."""
+    mine = results.curves[results.curves["variant"] == name]
+    begun = mine.loc[mine["quantity"] == "beam_entropy", "step"]
+    first: pd.DataFrame = mine[mine["step"] == begun.min()]
+    return first
+
+
+def _guarded(results: Results) -> str:
+    """What the discriminator takes for people's at the end of training."""
+    quantities = {"truth_human": "people's captions", "beam_human": "the beam's", "shuffled_human": "shuffled ones"}
+    found = []
+    for run in runs_of_table(results):
+        mine = results.curves[results.curves["variant"] == run.name]
+        last = mine[mine["step"] == mine.loc[mine["quantity"] == "shuffled_human", "step"].max()]
+        ends = last.groupby("quantity")["value"].mean()
+        if quantities.keys() <= set(ends.index):
+            values = ", ".join(f"{words} {ends[key]:.2f}" for key, words in quantities.items())
+            found.append(f"{run.label}: {values}")
+    return ClaimsFile.read(results.paper).remark("guarded", found="; ".join(found)) if found else ""
+
+
 def _weighed(results: Results) -> str:
     """How much both parts of the reward vary when the captioner begins to learn: that, not alpha, is their weight."""
     found = []
     for run in runs_of_table(results):
-        mine = results.curves[results.curves["variant"] == run.name]
-        # While a partner learns alone, training does not record the captioner's entropy.
-        begun = mine.loc[mine["quantity"] == "beam_entropy", "step"]
-        first = mine[mine["step"] == begun.min()].groupby("quantity")["value"].mean()
+        first = _first_steps(results, run.name).groupby("quantity")["value"].mean()
         if {"beam_similarity_std", "beam_regular_std"} <= set(first.index):
             found.append(f"{run.label}: {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}")
     return ClaimsFile.read(results.paper).remark("weighed", found="; ".join(found)) if found else ""

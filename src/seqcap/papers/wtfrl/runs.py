@@ -4,12 +4,12 @@ their names."""
 from collections.abc import Iterable
 from typing import Any
 
-from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.paper import Paper
+from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Measure
 
-TF, LONGER, WTF, WTF_RL, ALONE = "tf", "tf_longer", "wtf", "wtf_rl", "rl_alone"
+TF, LONGER, WTF, WTF_RL, RL, ALONE = "tf", "tf_longer", "wtf", "wtf_rl", "rl", "rl_alone"
 PEOPLE = f"{HUMAN}:reward"  # in the scores: people's captions, found by the retriever that pays
 # Setting -> its name in tables.
 _NAMES = {"alpha": "alpha", "temperature": "tau", "mined_ranks": "mined images", "co_training": "co-training"}

@@ -1,11 +1,16 @@
-"""Tables that WTF-RL's paper does not print: recall by a judge and by truth, and ablations."""
+"""Tables that WTF-RL's paper does not print: recall by a judge and by truth, what the judge is worth, ablations."""
 
 from dataclasses import replace
+from itertools import combinations
 
-from seqcap.papers.wtfrl.runs import PEOPLE, WTF_RL, ablations, in_words, runs_of_table
+import numpy as np
+import pandas as pd
+
+from seqcap.metrics import registry
+from seqcap.papers.wtfrl.runs import PEOPLE, RL, TF, WTF_RL, ablations, in_words, runs_of_table
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.statistics import difference
-from seqcap.report.tables import Cell, Content, Measure, columns_beside, measured_cells, people_label, shown
+from seqcap.report.tables import Cell, Content, Estimate, Measure, columns_beside, measured_cells, people_label, shown
 from seqcap.report.tradeoff import Score
 
 
@@ -52,4 +57,66 @@ def changes(results: Results) -> Content:
     return Content(cells)
 
 
-TABLES = {"wtfrl_retrieval": retrieval, "wtfrl_ablations": changes}
+# Who compares people's captions with exchanged ones -> how its metrics begin, and whose row they are in.
+_COMPARED = {"the judge": ("fixed", HUMAN), "its twin": ("twin", HUMAN), "what pays": ("own", PEOPLE)}
+# Who ranks -> its metric, and whether less of it is better.
+_RANKED = {"judge": ("fixed_rank", True), "twin": ("twin_rank", True), "literal": ("bits", False)}
+
+
+def exchanged(results: Results) -> Content:
+    """The share of people's captions that score higher than what they are with one fact exchanged, by its kind."""
+    data, cells = results.stand_in(results.config.pictures), []
+    for fact in registry.FACTS:
+        for who, (begins, name) in _COMPARED.items():
+            metric = f"{begins}_told_{fact}"
+            found = Measure("sample", metric, "every").of(results, name)
+            cells.append(Cell.of(results, metric, "", fact, who, found, data))
+    if all(cell.ours.value is None for cell in cells):
+        return Content([], "Not measured in these results.")
+    return Content([cell for cell in cells if any(of.ours.value is not None for of in cells if of.row == cell.row)])
+
+
+def agreement(results: Results) -> Content:
+    """How far judge, twin and literal listener agree on whose caption tells its image best: Spearman's rank
+    correlation over captions, of people's, TF's and RL's."""
+    data, cells = results.stand_in(results.config.pictures), []
+    sources = {people_label(results): (HUMAN, "sample")}
+    sources |= {results.by_name[name].label: (name, "beam") for name in (TF, RL) if name in results.by_name}
+    for row, (name, decoder) in sources.items():
+        for first, second in combinations(_RANKED, 2):
+            value = _correlation(results, name, decoder, (first, second))
+            column = f"{first} and {second}"
+            unknown = () if value is not None else ("ranks were not measured, or do not differ",)
+            cells.append(Cell("", row, column, "higher", "", Estimate(value, remarks=unknown), 1, 3, data))
+    if all(cell.ours.value is None for cell in cells):
+        return Content([], "Not measured in these results.")
+    return Content(cells)
+
+
+def _correlation(results: Results, name: str, decoder: str, pair: tuple[str, str]) -> float | None:
+    """The mean over seeds of the correlation over captions; None where one of the two was not measured, or where all
+    captions are ranked alike."""
+    sides = []
+    for who in pair:
+        metric, less = _RANKED[who]
+        scores = results.scores.by_rank(name, decoder, metric)
+        if scores.empty:
+            return None
+        values = scores.set_index(["seed", "item", "rank"])["value"]
+        sides.append(-values if less else values)
+    together = pd.concat(sides, axis=1, keys=pair, join="inner")
+    found = [_spearman(of) for _, of in together.groupby(level="seed")]
+    return float(np.mean(found)) if found and np.isfinite(found).all() else None
+
+
+def _spearman(pairs: pd.DataFrame) -> float:
+    ranks = pairs.rank()
+    return float(ranks.iloc[:, 0].corr(ranks.iloc[:, 1]))
+
+
+TABLES = {
+    "wtfrl_retrieval": retrieval,
+    "wtfrl_exchanged": exchanged,
+    "wtfrl_agreement": agreement,
+    "wtfrl_ablations": changes,
+}

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from seqcap.tasks import KINDS
 
 if TYPE_CHECKING:
-    from seqcap.config.training import TrainingRun
     from seqcap.tasks.base import Split, Task
+    from seqcap.training.run import TrainingRun
 
 # Greedy captions, ids [n, time], of a whole split in its order -> score; higher is better.
 Criterion = Callable[[NDArray[np.int64]], float]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from seqcap.config.training import TrainingRun
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.mixture import Material, Metric, Mixture
 from seqcap.tasks.base import Split, Task
+from seqcap.training.run import TrainingRun
 from seqcap.training.validation import Criteria, Criterion
 
 

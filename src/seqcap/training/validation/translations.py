@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from seqcap.config.training import TrainingRun
 from seqcap.data.vocabulary import PAD, SPECIALS
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.corpus import bleu_from_statistics
 from seqcap.rewards.sequences import References
 from seqcap.tasks.base import Ids, Split, Task
 from seqcap.tasks.sentences import SentenceSplit
+from seqcap.training.run import TrainingRun
 from seqcap.training.validation import Criteria
 
 

@@ -2,21 +2,21 @@
 
 `configure` writes the files. A file holds all that its stage depends on. `code` maps the package's files that the stage
 runs to hashes: a changed file repeats the stages that run it, and no others. Labels of runs are only in the report's
-files, so that a new label repeats no training. Each kind of stage has a module of its own, so that a new field changes
-the code of that stage only."""
+files, so that a new label repeats no training."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
 from seqcap.files.writing import check_output
 
+C = TypeVar("C")
 CONFIGS = Path("configs")
-Kind = Literal["images", "clips", "sentences"]  # the kinds of tasks (`seqcap.tasks.KINDS`)
+TaskKind = Literal["images", "clips", "sentences"]  # the kinds of tasks (`seqcap.tasks.KINDS`)
 # File -> size and modification time: DVC does not track files outside the project.
 Fingerprint = Mapping[str, tuple[int, int]]
 
@@ -26,18 +26,24 @@ class Frozen(BaseModel):
 
 
 class StageConfig(Frozen):
-    code: Mapping[str, str]  # file of the package -> hash
+    """All that a stage depends on, but for files."""
+
+    code: Mapping[str, str] = Field(default_factory=dict)  # file of the package -> hash
 
     @classmethod
     def read(cls, stage: str, name: str = "") -> Self:
-        """Reads configs/<stage>/<name>.json, or configs/<stage>.json if the stage exists only once."""
-        path = config_path(stage, name)
-        try:
-            return cls.model_validate(read_json(path))
-        except ValidationError as error:
-            first = error.errors()[0]
-            key = ".".join(map(str, first["loc"]))
-            raise InputError(path, f"{key}: {first['msg']}", "run `dvc repro configure`") from None
+        return read_config(cls, stage, name)
+
+
+def read_config(form: type[C], stage: str, name: str = "") -> C:
+    """Reads configs/<stage>/<name>.json, or configs/<stage>.json if the stage exists only once."""
+    path = config_path(stage, name)
+    try:
+        return TypeAdapter(form).validate_python(read_json(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise InputError(path, f"{key}: {first['msg']}", "run `dvc repro configure`") from None
 
 
 def config_path(stage: str, name: str = "") -> Path:

@@ -1,9 +1,9 @@
-"""Configurations of the report and its parts."""
+"""What the report and a paper's part of it are made of."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from seqcap.config import Frozen, Kind, StageConfig
+from seqcap.config import Frozen, StageConfig, TaskKind
 
 
 class ReportedRun(Frozen):
@@ -28,7 +28,7 @@ class ReportedRun(Frozen):
 
 
 class ReportedTask(Frozen):
-    kind: Kind
+    kind: TaskKind
     dataset: str
     show: bool  # whether its images may be shown
 

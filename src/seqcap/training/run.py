@@ -1,12 +1,14 @@
-"""Configurations of the stages that train captioners."""
+"""What a training run is: one objective on one captioner, with each of some seeds."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationInfo, field_validator
 
-from seqcap.config import Frozen, Kind, StageConfig
+from seqcap import objectives
+from seqcap.config import Frozen, StageConfig, TaskKind
 
+LIKELIHOOD = "cross_entropy"  # the objective of pretraining; it uses no reward
 Precision = Literal["float32", "bfloat16"]
 
 
@@ -27,12 +29,12 @@ class TrainingRun(Frozen):
     name: str  # unique in the project
     paper: str
     task: str
-    kind: Kind
+    kind: TaskKind
     captioner: str
     architecture: str  # module of `seqcap.models`
     model: Mapping[str, Any]  # its settings
     objective: str  # module of `seqcap.objectives`
-    settings: Mapping[str, Any]  # its settings
+    settings: SerializeAsAny[BaseModel]  # the objective's own `Config`
     reward: Mapping[str, float]  # metric -> weight; empty: none
     training: Training
     seeds: tuple[int, ...]
@@ -42,25 +44,13 @@ class TrainingRun(Frozen):
     weights: str  # folder for seed<k>.safetensors and curves.parquet
     precision: Precision  # of the captioner's matrix products in training steps
 
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _typed(cls, value: Any, info: ValidationInfo) -> Any:
+        return objectives.config_class(info.data["objective"]).model_validate(value)
+
 
 class TrainConfig(StageConfig):
     """Stages `pretrain` and `train`: runs that train side by side."""
 
     runs: tuple[TrainingRun, ...]
-
-
-class VarianceConfig(StageConfig):
-    """Stage `variance`: the noise of policy gradients."""
-
-    paper: str
-    task: str
-    kind: Kind
-    reward: Mapping[str, float]
-    settings: tuple[Mapping[str, Any], ...]  # of `rollout_policy_gradient`, for each number of rollouts
-    images: int
-    replicates: int
-    batch_size: int
-    learning_rate: float
-    max_length: int
-    seed: int
-    start: str

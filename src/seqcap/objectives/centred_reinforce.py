@@ -1,0 +1,20 @@
+"""RL of Chaffin et al., 2024, with a baseline that they do not have: the mean reward of the batch (REINFORCE with
+baseline: Williams 1992). Most of their rewards are negative at first; then nearly all that the captioner says becomes
+less likely, and nothing takes its place."""
+
+from torch import Tensor
+
+from seqcap.objectives import distinctive_reinforce
+from seqcap.objectives.distinctiveness import CaptionedBatch
+
+
+class Config(distinctive_reinforce.Config):
+    """As RL's."""
+
+
+class Model(distinctive_reinforce.Model):
+    """Loss -[r(x_bs) - mean r] log p(x_bs), mean over images; the inner mean is over the batch. Logs are of r."""
+
+    def reward(self, captioned: CaptionedBatch, which: int, human: Tensor) -> tuple[Tensor, dict[str, float]]:
+        reward, logs = super().reward(captioned, which, human)
+        return reward - reward.mean(), logs
