@@ -142,7 +142,7 @@ def test_a_judge_may_be_a_users_clip(files, tmp_path):
         (
             f"{SPIDER}:runs.rollouts.training",
             {"epochs": 1},
-            {f"train/spider_pg_{n}" for n in ("cider", "bleu4", "bcmr", "spider")} | reported("spider"),
+            {f"train/spider_pg_{n}" for n in ("cider", "bleu4", "bleu4_ended", "bcmr", "spider")} | reported("spider"),
         ),
         (
             f"{SMOOTHING}:evaluations.smoothing_de_en.beam",
@@ -231,7 +231,8 @@ TRAINING = {"epochs": 1, "batch_size": 1, "learning_rate": 0.1, "dropout": 0, "d
         (f"{SMOOTHING}:ensembles.tok_seq_cider.members", 9, ["tok_seq_cider takes 4 x 9 seeds", "server has 4"]),
         (f"{SPIDER}:variances.spider_variance.reward", "bcmr", ["reward is 'bcmr'", "without meteor"]),
         (f"{PSST}:runs.luo.listener", None, ["runs.luo_w22.listener is 'none'", "allowed: listener"]),
-        (f"{PSST}:runs.luo.listener", "judge", ["runs.luo_w22.listener", "seed_offset 0"]),
+        (f"{PSST}:runs.luo.listener", "twin", ["runs.luo_w22.listener", "seed_offset 0"]),
+        (f"{PSST}:runs.luo.listener", "judge", ["architecture is cross_attention", "name a dual_encoder or a clip"]),
         (f"{PSST}:runs.luo.listener", "listener2", ["luo_w22.listener is 'listener2'", "allowed: listener, "]),
         (f"{PSST}:runs.frozen_luo_w34.start", "luo_w35", ["frozen_luo_w34.start is 'luo_w35'", "luo_w34"]),
         (f"{PSST}:runs.frozen_luo_w34.seeds", 4, ["frozen_luo_w34.seeds is 4", "psst/train/psst_luo/luo_w34 has 3"]),

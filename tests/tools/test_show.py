@@ -56,8 +56,8 @@ def test_each_value_has_the_place_that_decides_it(project):
 def test_the_scale_comes_last(project):
     path = project / "params.yaml"
     path.write_text(path.read_text().replace("scale: laptop", "scale: paper"))
-    assert lines_of("mixer_bcmr")["epochs"].endswith("scales/paper.yaml: runs.policy")
-    assert "40" in lines_of("mixer_bcmr")["epochs"]
+    assert lines_of("pg_bcmr")["epochs"].endswith("scales/paper.yaml: runs.policy")
+    assert "40" in lines_of("pg_bcmr")["epochs"]
 
 
 def test_a_run_of_a_sweep_and_an_unknown_one(project):
