@@ -116,6 +116,7 @@ class PaperRun:
         curves = [row for entry in run.trained for row in self.curves(entry.name)]
         # In place of the files that it would read.
         vars(run)["curves"] = pd.DataFrame(curves)
+        vars(run)["decoded"] = lambda name: pd.DataFrame(self.decoded(run.by_name[name]))
         return run
 
     def write(self) -> Results:

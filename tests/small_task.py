@@ -15,6 +15,7 @@ from small_captioner import write_huggingface
 
 from seqcap import models
 from seqcap.data.pairs import Corpus, write_pairs
+from seqcap.data.tokens import load_vocabulary
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.evaluation.decode import DecodingRun
@@ -172,7 +173,7 @@ def write_listener(folder: Path, task: str = "image") -> Path:
     """Writes starts/retriever/small/seed1.safetensors (of another task, starts/retriever/<task>) under `folder`, a dual
     encoder of the images, not trained; and as similar images of each those that follow it."""
     torch.manual_seed(0)
-    vocabulary = Vocabulary.read(folder / f"artifacts/{task}/data/vocabulary.json")
+    vocabulary = load_vocabulary(folder / f"artifacts/{task}/data/vocabulary.json")
     listener = Model(Config(embedding=8, hidden=8), len(vocabulary), (CHANNELS,))
     listener.vocabulary = digest(vocabulary)
     path = folder / "starts/retriever" / ("small" if task == "image" else task)

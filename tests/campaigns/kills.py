@@ -151,7 +151,9 @@ def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
     write_graph(folder)
     # The first page depends on committed results of every paper, also of those that are not run.
     for name in ("features", *(path.name for path in (folder / "papers").iterdir())):
-        shutil.copytree(ROOT / "reports" / name, folder / "reports" / name)
+        # A study that `make repro` does not run has none.
+        if (ROOT / "reports" / name).is_dir():
+            shutil.copytree(ROOT / "reports" / name, folder / "reports" / name)
     path = folder / "src/seqcap/training/loop.py"
     code = path.read_text()
     for name, value in (("CHECKPOINT_SECONDS", "0"), ("LOG_STEPS", "1")):

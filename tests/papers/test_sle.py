@@ -11,6 +11,7 @@ from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.papers.sle import figures
 from seqcap.papers.sle.claims import remarks
+from seqcap.papers.sle.ranking import by_length
 from seqcap.papers.sle.sweep import chosen_alpha, outside_sweep, sweep
 from seqcap.report.claims import run_claims
 from seqcap.report.claims_file import ClaimsFile
@@ -60,6 +61,80 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
     results = [replace(of, judged=replace(of.judged, verdict=REVERSED)) for of in results]
     said = words(sle, results)["Why SLL-SLE does not gain CIDEr here"]
     assert "is 9.5 nats on average, SLL's 3.0" in said
+
+
+def test_print_is_compared_with_the_row_that_explores_as_much(sle):
+    """Div-2 rises by .1 with SLL-SLE, .05 (multi-reference) and .02 (alpha .95); in print by .08."""
+    said = words(sle)["At equal exploration"]
+    assert "gain +0.08 of Div-2" in said
+    assert "SLL-SLE is nearest, with +0.1" in said
+    assert "own row" not in said
+    sle.names.remove("sll_sle")
+    sle.names.insert(0, "sweep_multi_50")
+    assert f"{MULTI_LABEL} is nearest, with +0.05" in words(sle)["At equal exploration"]
+    sle.names.append("sll_sle")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(LEVELS, "sll_sle", LEVELS["sll_sle"] | {"Div2": 0.9})
+        said = words(sle)["At equal exploration"]
+    assert f"{MULTI_LABEL} is nearest" in said
+    beam, samples = (float(said.split(f"{what} ")[1].split()[0]) for what in ("CIDEr changes by", "samples by"))
+    assert [beam, samples] == pytest.approx([5, 5], abs=1)
+    assert "SLL-SLE's own row has +0.5" in said
+
+
+def test_beams_are_ranked_by_log_p_over_length(sle):
+    run = sle.read()
+    sample = by_length(run, "sll")
+    decoded = run.decoded("sll").query("decoder == 'beam'")
+    scores = run.scores.by_rank("sll", "beam", "CIDEr").set_index(["seed", "item", "rank"])["value"]
+    changed = set()
+    for (seed, item), captions in decoded.groupby(["seed", "item"]):
+        best = max(captions.itertuples(), key=lambda row: row.log_prob / (len(row.tokens) + 1))
+        place = sample.items.tolist().index(item), sample.seeds.tolist().index(seed)
+        assert sample.statistics[place][0] == pytest.approx(scores[seed, item, best.rank])
+        changed.add(best.rank)
+    assert changed > {0}
+    said = words(sle)["Beams ranked by log p / length"]
+    gain = float(said.split("SLL-SLE against SLL ")[1].split()[0])
+    assert gain == pytest.approx(10, abs=2)
+    # With attention one seed: no interval over seeds, but a number.
+    assert "SLL-SLE* against SLL*" in said
+    sle.names.remove("sll")
+    assert "against SLL " not in words(sle)["Beams ranked by log p / length"]
+
+
+def test_learning_rates_are_compared_on_val_after_equally_many_epochs(sle, monkeypatch: pytest.MonkeyPatch):
+    sle.names += ["rate_sll_third", "rate_sle_half"]
+    entry = sle.entry
+    objectives = {"rate_sll_third": "self_critical", "rate_sle_half": "sequence_exploration"}
+
+    def slower(name):
+        found = entry(name)
+        if name in objectives:
+            changes = {"objective": objectives[name], "learning_rate": 0.0005, "epochs": 4, "seeds": (1, 2)}
+            return found.model_copy(update=changes)
+        return found
+
+    monkeypatch.setattr(sle, "entry", slower)
+    said = words(sle)["Learning rates"]
+    assert "mean of epochs 2 to 4 of seeds 1 and 2" in said
+    # Points of 80, 120 and 160 steps, whatever the run's own epochs.
+    expected = 100 * (0.7 + 0.4 * (1 - np.exp(-np.array([80, 120, 160]) / 60)).mean() + 0.015)
+    level = f"{expected:.1f}"
+    both = f"{level} (0.0005), {level} (0.001, the tables')"
+    assert said.endswith(f": SLL {both}; SLL-SLE {both}.")
+    assert [run.name for run in outside_sweep(sle.read())] == [
+        name for name in sle.names if name not in (NEARER, *objectives)
+    ]
+    monkeypatch.undo()
+    sle.names = [name for name in sle.names if name not in objectives]
+    assert "Learning rates" not in words(sle)
+
+
+def test_how_long_each_run_learnt(sle):
+    assert words(sle)["How long they learnt"].startswith(
+        "*How long they learnt*, in updates after cross-entropy: 200: SLL,"
+    )
 
 
 # --- Figures

@@ -91,8 +91,9 @@ def clone(ran, tmp_path, monkeypatch):
 
 
 def all_files(folder):
-    """Path -> content and time of every file but those of DVC's own bookkeeping."""
-    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(folder / ".dvc/tmp")]
+    """Path -> content and time of every file but those of DVC's own bookkeeping, and what Python compiles."""
+    found = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
+    files = [path for path in found if not path.is_relative_to(folder / ".dvc/tmp")]
     return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 

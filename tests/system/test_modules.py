@@ -9,8 +9,8 @@ from seqcap import models, objectives, retrieval
     ("package", "names", "known"),
     [
         (models, ("gpt", "decoding", "ensemble"), "attention, huggingface, lstm, transformer, translator"),
-        (objectives, ("cooperation", "smoothing", "discriminated"), "cross_entropy, "),
-        (retrieval, ("grammar",), "clip, dual_"),
+        (objectives, ("cooperation", "smoothing", "discriminated"), "centred_reinforce, cross_entropy, "),
+        (retrieval, ("grammar",), "clip, cross_attention, dual_"),
     ],
 )
 def test_other_names_get_one_line_with_the_allowed_ones(package, names, known):

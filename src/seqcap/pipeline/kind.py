@@ -137,7 +137,8 @@ def kinds() -> dict[str, Kind]:
     """Every kind of stage, by name."""
     root = str(code.REPOSITORY)
     if root not in sys.path:
-        sys.path.append(root)
+        # First: the folder that a process works in may have stages of another checkout.
+        sys.path.insert(0, root)
     found: dict[str, Kind] = {}
     for path in sorted((code.REPOSITORY / "stages").glob("*.py")):
         module = importlib.import_module(f"stages.{path.stem}")

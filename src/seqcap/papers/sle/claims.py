@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
-from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring
+from seqcap.papers.sle.ranking import by_length, gain
+from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring, other_rates, sweep
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Results
-from seqcap.report.tables import Measure
+from seqcap.report.markdown import by_number
+from seqcap.report.statistics import Missing, Number
+from seqcap.report.tables import Measure, shown
 from seqcap.report.tradeoff import level
 from seqcap.report.verdicts import REVERSED
 
@@ -19,10 +22,15 @@ _SPREAD = {
     "surprisal": (Measure("sample", "log_prob_mean"), -1),
     "oracle": (Measure("sample", "oracle"), 100),
 }
+_LATE = 3  # epochs whose mean settings are chosen by
+# What is ranked by log p / length, too; and whose difference is told.
+_RANKED = ("xe", SLL, "sll_me", SLE, MULTI)
+_RANKED_GAINS = ((SLE, SLL), (SLE, "sll_me"), (MULTI, SLL), (f"{SLE}_att", f"{SLL}_att"))
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    return [*filter(None, (_regime(results), _price(results), _spread(results, judged)))]
+    found = (_regime(results), _price(results), _equal(results), _spread(results, judged), _ranked(results))
+    return [*filter(None, (*found, _rates(results), _steps(results)))]
 
 
 def _regime(results: Results) -> str:
@@ -87,6 +95,94 @@ def _price(results: Results) -> str:
     if SLE in results.by_name and is_exploring(results.by_name[SLE]):
         words += " " + file.remark("alpha", alpha=results.by_name[SLE].settings["alpha"])
     return words
+
+
+def _equal(results: Results) -> str:
+    """What exploration costs and gains where it buys as much diversity as in print."""
+    if SLL not in results.by_name:
+        return ""
+    printed = _printed(results, "table4", "SLL-SLE (rs)", "Div2") - _printed(results, "table4", "SLL (rs)", "Div2")
+    runs = [run for line in sweep(results).values() for run in line.values() if run.name != SLL]
+    bought = {run.name: _DIV2.gain(results, run.name, SLL) for run in runs}
+    gains = {name: of.value for name, of in bought.items() if of.value is not None}
+    if not gains:
+        return ""
+    nearest = min(gains, key=lambda name: abs(gains[name] - printed))
+    beam, samples = (measure.gain(results, nearest, SLL) for measure in (_BEAM, _SAMPLES))
+    if beam.value is None or samples.value is None:
+        return ""
+    file = ClaimsFile.read(results.paper)
+    chosen = ""
+    if SLE in gains and nearest != SLE:
+        chosen = file.remark("not_equal", div2=bought[SLE].signed(1, 3))
+    return file.remark(
+        "equal",
+        printed=printed,
+        label=results.by_name[nearest].label,
+        div2=bought[nearest].signed(1, 3),
+        beam=beam.signed(100, 1),
+        samples=samples.signed(100, 1),
+        chosen=chosen,
+    )
+
+
+def _ranked(results: Results) -> str:
+    """What the best beam captions score, and differ by, if they are ranked by log p / length."""
+    levels = []
+    for name in _RANKED:
+        sample = by_length(results, name)
+        if not isinstance(sample, Missing):
+            levels.append(f"{100 * Number.of(sample).value:.1f} ({results.by_name[name].label})")
+    gains = []
+    for name, base in _RANKED_GAINS:
+        difference = gain(results, name, base)
+        if not isinstance(difference, Missing):
+            labels = f"{results.by_name[name].label} against {results.by_name[base].label}"
+            gains.append(f"{labels} {shown(difference, 'images').signed(100, 1)}")
+    if not gains:
+        return ""
+    file = ClaimsFile.read(results.paper)
+    return file.remark("ranked", beam=results.beam(), levels=", ".join(levels), gains="; ".join(gains))
+
+
+def _rates(results: Results) -> str:
+    """What SLL and SLL-SLE had on val after as many epochs with each learning rate."""
+    found = list[str]()
+    runs = [results.by_name[name] for name in (SLL, SLE) if name in results.by_name]
+    if not runs or not all(other_rates(results, run.objective) for run in runs):
+        return ""
+    for run in runs:
+        others = other_rates(results, run.objective)
+        last, seeds = others[0].epochs, others[0].seeds
+        compared = sorted([*others, run], key=lambda other: other.learning_rate)
+        levels = []
+        for other in compared:
+            rate = f"{other.learning_rate:g}, the tables'" if other is run else f"{other.learning_rate:g}"
+            levels.append(f"{100 * _late_on_val(results, other.name, last, seeds):.1f} ({rate})")
+        found.append(f"{run.label} {', '.join(levels)}")
+    return ClaimsFile.read(results.paper).remark(
+        "rates",
+        first=last - _LATE + 1,
+        last=last,
+        seeds=" and ".join(map(str, seeds)),
+        found="; ".join(found),
+    )
+
+
+def _late_on_val(results: Results, name: str, last: int, seeds: Sequence[int]) -> float:
+    """Mean CIDEr on val of the last three epochs up to `last`, over some seeds."""
+    curves = results.curves
+    its = curves[(curves["variant"] == name) & (curves["quantity"] == "val_cider") & curves["seed"].isin(seeds)]
+    steps = sorted(its["step"].unique())  # of the start, and of each epoch
+    late = steps[max(1, last - _LATE + 1) : last + 1]
+    return float(its.loc[its["step"].isin(late), "value"].mean())
+
+
+def _steps(results: Results) -> str:
+    if not results.steps:
+        return ""
+    steps = by_number((results.by_name[name].label, number) for name, number in results.steps.items())
+    return ClaimsFile.read(results.paper).remark("steps", steps=steps)
 
 
 def _spread(results: Results, judged: Sequence[JudgedClaim]) -> str:
