@@ -1,10 +1,25 @@
-"""Invented evidence on a claim, without a run."""
+"""Invented evidence on a claim, and where it comes from, without a run."""
 
 from typing import Any
 
 import numpy as np
 
 from seqcap.report.evidence import Evidence, Side
+
+# Of a paper's provenance, what no test asks to be its own.
+ORIGIN: dict[str, Any] = {
+    "commit": "0123456789ab",
+    "experiment": None,
+    "changed": [],
+    "day": "2026-01-02",
+    "scale": "laptop",
+    "processor": "A processor",
+    "instructions": "AVX2",
+    "cores": 2,
+    "minutes_of_training": 10.04,
+    "minutes_of_everything": None,
+    "not_timed": [],
+}
 
 
 def evidence(difference: float = 10.0, scatter: float = 0.1, seeds: int = 3, **changes: Any) -> Evidence:

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import snapshots
 from invented_across import AcrossRun
+from invented_evidence import ORIGIN
 from invented_papers import KINDS
 from invented_runs import PaperRun, write_report_config
 
@@ -46,21 +47,10 @@ PRINTED = [
 def origin(config: PaperConfig) -> dict[str, Any]:
     """In place of what is different wherever the tests run."""
     data = [{"task": "image", "name": "scenes", "kind": "images", "sizes": {"test": 12}, "seeds": [1, 2, 3]}]
-    return {
-        "commit": "0123456789ab",
-        "experiment": None,
-        "changed": [],
-        "day": "2026-01-02",
-        "scale": "laptop",
-        "processor": "A processor",
-        "instructions": "AVX2",
-        "cores": 2,
+    return ORIGIN | {
         "versions": {"Python": "3"},
         "data": data,
         "minutes": {run.name: 1.5 for run in config.runs},
-        "minutes_of_training": 10.04,
-        "minutes_of_everything": None,
-        "not_timed": [],
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import snapshots
-from invented_evidence import evidence
+from invented_evidence import ORIGIN, evidence
 from invented_runs import write_report_config
 
 from seqcap.errors import InputError
@@ -76,21 +76,10 @@ def invented_results(
         "claims": [claim | {"id": name, "records": its} for name, its in of_claims.items()],
     }
     data = {"task": "image", "name": dataset, "kind": "images", "sizes": {"val": 30, "train": 1200}, "seeds": [1, 2]}
-    provenance = {
-        "commit": "0123456789ab",
-        "experiment": None,
-        "changed": [],
-        "day": "2026-01-02",
-        "scale": "laptop",
-        "processor": "A processor",
-        "instructions": "AVX2",
-        "cores": 2,
+    provenance = ORIGIN | {
         "versions": {"numpy": "2", "Python": "3"},
         "data": [data],
         "minutes": {},
-        "minutes_of_training": 10.04,
-        "minutes_of_everything": None,
-        "not_timed": [],
     }
     curves = f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n"
     place = Path(folder, paper)
