@@ -145,7 +145,7 @@ def undisturbed(run: TrainingRun, log: Path) -> float:
         if ended:
             break
         assert time.monotonic() < deadline, "the undisturbed run hangs"
-        time.sleep(0.002)
+        time.sleep(0.01)
     assert status == 0, log.read_text()
     forget(Path(), STAGE)
     return used - (used if first is None else first)
@@ -165,7 +165,7 @@ def killed(run: TrainingRun, log: Path, seconds: float) -> int | None:
         if ended:
             break
         assert time.monotonic() < deadline, "a run hangs"
-        time.sleep(0.001)
+        time.sleep(0.01)
     if not os.WIFSIGNALED(status):
         assert status == 0, f"a run failed by itself:\n{log.read_text()}"
         return None
