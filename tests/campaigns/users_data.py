@@ -237,8 +237,8 @@ def main() -> None:
     TABLE.write_text(
         "# Somebody else's files\n\n"
         f"Written by `python tests/campaigns/users_data.py` at commit {tip}. Every command that deletes or\n"
-        "overwrites, what lay there, what it may touch (paths in the checkout), how many paths it touched, and whether\n"
-        "it touched others.\n\n"
+        "overwrites, what lay there, what it may touch (paths in the checkout), how many paths it touched, and\n"
+        "whether it touched others.\n\n"
         "| `seqcap` | what lay there | may touch | touched | touched others |\n|---|---|---|---:|---|\n"
         + "\n".join(rows)
         + f"\n\n{last}\n"
