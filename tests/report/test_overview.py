@@ -6,7 +6,7 @@ import pytest
 
 from seqcap.report.advice import advice
 from seqcap.report.learnt import learnt
-from seqcap.report.overview import CIDER, DISTINCT, DIVERSITY, LITERAL, SAMPLES, TRUTH, WORDS, Overview
+from seqcap.report.overview import CIDER, DISTINCT, DIVERSITY, LITERAL, SAMPLES, TRUTH, TWIN, WORDS, Overview
 
 # Run -> column -> number. Whatever is 10 higher is shown to be better; intervals reach 3 to either side.
 BASE = {CIDER: 75, DISTINCT: 40, LITERAL: 50, TRUTH: 70, WORDS: 7, SAMPLES: 30, DIVERSITY: 75}
@@ -85,7 +85,12 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert diversity.startswith("**Diverse samples: TOK.**")
     assert "a single sample is" not in diversity
     assert distinct.startswith("**Captions that tell images apart, to a judge: JOINT.**")
+    assert "The judge is not independent in kind" in distinct
     assert "Its captions are shown to be true less often" in distinct
+    rows["joint"] = {**rows["joint"], TWIN: 65}
+    rows["xe"] = {**rows["xe"], TWIN: 40}
+    *_, distinct, _ = advice(table(rows))
+    assert "of another kind than the retriever that pays. By a twin of what pays: R@10 by the twin 65.0" in distinct
 
 
 def test_what_was_learnt_reads_right_whatever_comes_out(rows):

@@ -13,6 +13,7 @@ from seqcap.report.overview import (
     RECALL_OF_SAMPLES,
     SAMPLES,
     TRUTH,
+    TWIN,
     WORDS,
     Overview,
     Row,
@@ -113,7 +114,12 @@ def _for_distinctiveness(overview: Overview, base: Row, literal: Sequence[str]) 
     text = (
         f"**Captions that tell images apart, to a judge: {best.label}.** {numbers}. {_told(overview, best, DISTINCT)}"
     )
-    text += " The judge is not independent in kind: it is a retriever like the one that pays, with another random seed."
+    if overview.has(TWIN):
+        text += " The judge is of another kind than the retriever that pays. By a twin of what pays: "
+        text += f"{_against(overview, best, base, (TWIN,))}."
+    else:
+        text += " The judge is not independent in kind: it is a retriever like the one that pays, with another random "
+        text += "seed."
     if overview.is_ahead(base, best, TRUTH):
         text += " Its captions are shown to be true less often: where that matters, it is not for you."
         others = [row for row in kept if overview.is_ahead(row, base, DISTINCT)]

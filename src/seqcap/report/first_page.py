@@ -11,7 +11,7 @@ from seqcap.files import json_file
 from seqcap.report import REPORTS, provenance, texts
 from seqcap.report.advice import advice
 from seqcap.report.learnt import YARDSTICKS, learnt, read_yardsticks
-from seqcap.report.overview import ACROSS, LITERAL, PRECISION, RECALL, Overview
+from seqcap.report.overview import ACROSS, LITERAL, PRECISION, RECALL, TWIN, Overview
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import RESULTS, Claim, Line, Summary, foremost
 from seqcap.report.verdicts import (
@@ -29,7 +29,7 @@ from seqcap.report.verdicts import (
 
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
 # Columns that results of older code lack.
-_WANTED = (LITERAL, PRECISION, RECALL)
+_WANTED = (TWIN, LITERAL, PRECISION, RECALL)
 
 _NO_REASON = "No reason was found; tried: nothing beyond what the paper's page shows."
 
@@ -236,6 +236,7 @@ def _across(report: Reported) -> dict[str, Any]:
         "advice": advice(rows, _better_than_likelihood(report), _literal(report)),
         "of_objectives": learnt(rows, yardsticks),
         "lacking": [name for name in _WANTED if not rows.has(name)],
+        "has_twin": rows.has(TWIN),
     }
 
 

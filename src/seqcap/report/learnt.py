@@ -13,6 +13,7 @@ from seqcap.report.overview import (
     RECALL_OF_SAMPLES,
     SAMPLES,
     TRUTH,
+    TWIN,
     WORDS,
     Overview,
     Row,
@@ -74,9 +75,8 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
     best = overview.best(DISTINCT, better)
     if best is None:
         return "**Distinctive captions.** No objective's captions are shown to be found more often by the judge."
-    text = (
-        f"**Distinctive captions.** By captions of {_labels(better)} the judge, a retriever of the kind that pays, is "
-    )
+    kind = "of another kind than the retriever that pays" if overview.has(TWIN) else "a retriever of the kind that pays"
+    text = f"**Distinctive captions.** By captions of {_labels(better)} the judge, {kind}, is "
     text += f"shown to find more images than by cross-entropy's ({best.label}: R@10 {_change(best, base, DISTINCT)})."
     if overview.has(LITERAL):
         ahead = [row for row in better if overview.is_ahead(row, base, LITERAL)]

@@ -14,6 +14,8 @@ CROSS_ENTROPY = "cross_entropy"  # the objective that all others are compared wi
 
 # Columns of the table. Of the beam it is the best caption, of samples all of them.
 CIDER, DISTINCT, LITERAL = "CIDEr, beam", "R@10 by the judge", "R@10 by the literal listener"
+# By a retriever like the one that pays. Where it is measured, the judge is of another kind.
+TWIN = "R@10 by the twin"
 TRUTH, PRECISION, RECALL = "true captions", "true precision, beam", "true recall, beam"
 WORDS, SAMPLES, DIVERSITY = "words", "CIDEr, samples", "Div-2, samples"
 RECALL_OF_SAMPLES = "true recall, samples"
