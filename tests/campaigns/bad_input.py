@@ -551,6 +551,7 @@ def main() -> None:
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for a try; more on a busy machine")
     parser.add_argument("--only", default="", help="readers whose name holds this")
     arguments = parser.parse_args()
+    tip = git(ROOT, "rev-parse", "--short=8", "HEAD").strip()
     results = {}
     for reader in READERS:
         if arguments.only in reader.name:
@@ -564,7 +565,6 @@ def main() -> None:
         for number, why in result.faults.items():
             print(f"\n{name}, try {number}: {why}")
     if not arguments.only:
-        tip = git(ROOT, "rev-parse", "--short=8", "HEAD").strip()
         TABLE.write_text(
             "# Damaged files\n\n"
             f"Written by `python tests/campaigns/bad_input.py --tries {arguments.tries} --seed {arguments.seed}` at\n"
