@@ -170,6 +170,11 @@ def write_pretrained_task(folder: Path, captioner: str) -> None:
     json_file.write_json(data / "data/pretrained.json", {"folder": captioner, "images": "pictures"})
 
 
+def copy_task(folder: Path, task: str, name: str) -> None:
+    """Writes the data and features of a task under another name, as of clips: a captioner sees numbers alone."""
+    shutil.copytree(folder / f"artifacts/{task}", folder / f"artifacts/{name}")
+
+
 def write_listener(folder: Path, task: str = "image") -> Path:
     """Writes starts/retriever/small/seed1.safetensors (of another task, starts/retriever/<task>) under `folder`, a dual
     encoder of the images, not trained; and as similar images of each those that follow it."""

@@ -119,7 +119,7 @@ def test_a_sweep_stands_for_one_run_per_value(files):
     assert list(runs) == ["luo_w07", "luo_w22", "luo_w14"]
     assert [run.label for run in runs.values()] == ["Luo, w .7", "Luo, w 2.2", "Luo, w 14"]
     assert [run.settings["weight"] for run in runs.values()] == [0.7, 2.2, 14.0]
-    assert [run.seeds for run in runs.values()] == [1, 2, 1]
+    assert [run.seeds for run in runs.values()] == [3, 2, 3]
     assert {(run.group, run.objective) for run in runs.values()} == {("psst_luo", "discriminability")}
 
 

@@ -59,7 +59,7 @@ class Evaluation:
 @dataclass(frozen=True)
 class Comparison:
     """Systems, and how far each is from the first: `differences[system][metric]` is a `Difference` (value, low, high,
-    p_value) of metrics by their names in `seqcap.METRICS`."""
+    p_value) of metrics by their names in `Evaluation.corpus`."""
 
     systems: Mapping[str, Evaluation]
     differences: Mapping[str, Mapping[str, Difference]]
