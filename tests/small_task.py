@@ -54,7 +54,8 @@ def write_features(path: Path, values: np.ndarray, items: Sequence[int] | None =
 def write_task(folder: Path) -> None:
     """Writes artifacts/image/{data,features} and artifacts/machine.json under `folder`."""
     rng = np.random.default_rng(0)
-    images, said, pooled = [], [], []
+    images: list[dict[str, Any]] = []
+    said, pooled = [], []
     for split, number in LAYOUT.items():
         for _ in range(number):
             image = len(images)

@@ -120,6 +120,10 @@ def compare(
 
     Args:
         systems: by name, candidates as `evaluate` takes them; at least two.
+        references: as `evaluate` takes them, and so are all that follow.
+        metrics: which are computed.
+        frequencies: CIDEr's document frequencies.
+        cache: a folder for parses and phrases.
 
     Raises:
         InputError: as `evaluate`, or the systems captioned different items.

@@ -14,6 +14,8 @@ Level = Literal["caption", "set", "corpus"]
 
 @dataclass(frozen=True)
 class Metric:
+    """What there is to know of a metric in order to show it."""
+
     name: str  # in scores, and in the columns of this package's tables
     label: str  # in text
     direction: Direction = "higher"  # which values are better; "" if neither

@@ -25,6 +25,8 @@ ADAPTED = r".*\.(query|value|q_proj|v_proj|c_attn|q_attn)"
 
 
 class Config(Frozen):
+    """Which captioner of Hugging Face is trained, and how many of its weights."""
+
     folder: str = Field(description="with the model's config.json, weights, tokenizer and image processor")
     lora: int | None = Field(
         None, ge=1, le=1024, description="rank of LoRA (Hu et al., ICLR 2022); null: every weight is trained"

@@ -24,6 +24,7 @@ def advice(overview: Overview, better: Sequence[str] = (), literal: Sequence[str
     """A paragraph for each use.
 
     Args:
+        overview: the table across papers.
         better: the comparisons of papers' own runs by which an objective's CIDEr is shown to be higher than that of
             cross-entropy.
         literal: those of what a listener finds that takes every word literally.

@@ -49,6 +49,8 @@ class There:
 
 @dataclass(frozen=True)
 class Reported:
+    """What the first page is made of: the committed results of all papers."""
+
     config: ReportConfig
     folder: Path  # of the report
     papers: Mapping[str, Summary]  # those whose results are there

@@ -56,6 +56,8 @@ class Level:
 
 @dataclass(frozen=True)
 class Row:
+    """A run of the table across papers."""
+
     paper: str
     label: str
     run: str
