@@ -134,6 +134,8 @@ def captions_of(results: Results, name: str, item: int, decoder: str, seed: int 
 
 @dataclass(frozen=True)
 class Line:
+    """A line of text below an image."""
+
     text: str
     colour: str = BLACK
     bold: bool = False
