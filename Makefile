@@ -46,6 +46,7 @@ campaigns: $(BIN)/.installed
 	python tests/mutations.py
 	python tests/campaigns/bad_input.py
 	python tests/campaigns/users_data.py
+	python tests/campaigns/training_kills.py
 	python tests/campaigns/kills.py
 
 lint: $(BIN)/.installed

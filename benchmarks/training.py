@@ -391,6 +391,7 @@ def products(task: str, model: Model, batch: Batch) -> Products:
     Args:
         task: xe or self_critical.
         model: draws the captions of self_critical; only their lengths matter.
+        batch: of the task.
     """
     images = len(batch.images)
     if task == "xe":

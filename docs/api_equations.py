@@ -9,6 +9,8 @@ SECTIONS = ("Args:", "Raises:", "Returns:", "Attributes:")
 
 
 class Equations(Extension):
+    """Sets equations in docstrings apart, as Markdown needs it."""
+
     def on_object(self, *, obj: Object, **_: Any) -> None:
         if obj.docstring:
             obj.docstring.value = with_space(obj.docstring.value)

@@ -154,7 +154,7 @@ def drawn(points: list[tuple[int, float]]) -> str:
 def cost_of_reward(title: str) -> str:
     """The rows of the committed benchmark that name it."""
     results = json.loads((ROOT / "benchmarks/results/rewards.json").read_text(encoding="utf-8"))
-    name = title.split()[0]
+    name = title.split(maxsplit=1)[0]
     rows = [row for row in results["rows"] if row["measured"].startswith(name)]
     lines = [f"| {row['measured']} | {row['seqcap']:,.0f} {row['unit']} |" for row in rows]
     return "\n\n## What it costs\n\nOne core, COCO's captions.\n\n" + "\n".join(["| | |", "|---|---:|", *lines])

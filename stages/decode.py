@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 class Decoding(Section):
+    """What params.yaml says of decoding."""
+
     batch_size: int = Field(ge=1)
 
 

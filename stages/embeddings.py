@@ -17,11 +17,15 @@ from seqcap.tasks import ARTIFACTS, KINDS
 
 
 class Embeddings(Section):
+    """What params.yaml says of word embeddings."""
+
     files: dict[Name, str | None]  # task -> a file of vectors; those of the other tasks are trained
     glove: Glove
 
 
 class EmbeddingsConfig(StageConfig):
+    """The embeddings of a task's words: trained, or read from a file."""
+
     task: str
     kind: TaskKind
     glove: Glove

@@ -11,6 +11,8 @@ from seqcap.tasks import ARTIFACTS
 
 
 class ParaphrasesConfig(StageConfig):
+    """METEOR's paraphrases of a task's words."""
+
     task: str
 
 

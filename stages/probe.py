@@ -12,6 +12,8 @@ from seqcap.tasks import ARTIFACTS
 
 
 class ProbeConfig(StageConfig):
+    """The features of a task that are probed."""
+
     task: str
     dataset: str
 

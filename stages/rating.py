@@ -8,6 +8,8 @@ from seqcap.report.inputs import Results
 
 
 class RatingParams(Section):
+    """What a paper's file says of its raters' page."""
+
     judge: Name  # the retriever that says which images are similar
 
 

@@ -14,6 +14,8 @@ from seqcap.system.scratch import alone
 
 
 class ReportParams(Section):
+    """What params.yaml says of the first page."""
+
     proves: bool  # whether its runs are long enough to say anything of the papers
     beside: dict[str, str] | None  # data -> folder that an experiment has published
 

@@ -16,6 +16,8 @@ from seqcap.tasks import ARTIFACTS, KINDS
 
 
 class VarianceParams(Section, Sizes):
+    """What a paper's file says of a measurement of variance."""
+
     captioner: Name  # a pretrained one
     reward: Name
     settings: dict[str, Any]  # of `rollout_policy_gradient`, but for `rollouts`

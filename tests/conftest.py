@@ -46,7 +46,7 @@ LONGEST = ("metrics", "objectives", "training", "test_pipeline.py", "test_repro.
 
 def _together(nodeid: str) -> str:
     """The name of the process that a test shares: mostly by folders, so that what they load is there once."""
-    _, part, *below = (*Path(nodeid.split("::")[0]).parts, "")
+    _, part, *below = (*Path(nodeid.partition("::")[0]).parts, "")
     return below[0] if part == APART else TOGETHER.get(part, part)
 
 

@@ -43,6 +43,7 @@ class AcrossRun(PaperRun):
             ("beam", "CIDEr", False): 0.6 + 0.2 * good,
             ("sample", "CIDEr", False): 0.3 + 0.4 * good,
             ("beam", "fixed_R@10", False): 0.4 + 1.2 * good * (1 - good),
+            ("beam", "twin_R@10", False): 0.4 + 0.2 * good,
             ("beam", "own_R@10", False): 0.4 + 0.3 * good,
             ("beam", "literal_R@10", False): 0.5 - 0.2 * good,
             ("beam", "all_true", False): 0.5 + 0.3 * good,

@@ -20,7 +20,8 @@ def drawn(rng: np.random.Generator, replicates: int, variance: float, bias: floa
     """Gradients [replicates, SIZE] of this variance and squared bias, at right angles to the exact gradient."""
     mean = GRADIENT.copy()
     mean[2] += np.sqrt(bias)
-    return mean + np.sqrt(variance / SIZE) * rng.normal(size=(replicates, SIZE))
+    noise: Floats = np.sqrt(variance / SIZE) * rng.normal(size=(replicates, SIZE))
+    return mean + noise
 
 
 def replicates(mine: Floats, reference: Floats, draws: int = 1) -> Replicates:

@@ -2,8 +2,8 @@
 
 `python tests/mutations.py` runs every mutation of tests/mutations/*.yaml and writes tests/mutations.md; `--only TEXT`
 runs those whose file or description holds TEXT and renews their rows, `--unnoticed` those not noticed yet. It works on
-copies of the code. A mutation whose text is no longer in the code is listed as gone. With fewer than `FEWEST` others
-the campaign fails.
+copies of the code. A mutation whose text is no longer in the code is listed as gone; `--only nothing` lists these
+alone. With fewer than `FEWEST` others the campaign fails.
 
 A script of our own, because mutmut and cosmic-ray change operators and constants only: they neither detach a tensor,
 flip a baseline nor shift a mask, and would spend most of their time importing torch and compiling kernels.
@@ -170,8 +170,8 @@ def campaign(mutations: list[Mutation], processes: int) -> Iterator[tuple[Mutati
             wrong = [broken[test] for test in mutation.tests if test in broken]
             folder = Path(temporary) / str(number)
             tried.append(wrong[0] if wrong else pool.submit(try_mutation, mutation, pristine, folder))
-        for mutation, outcome in zip(mutations, tried, strict=True):
-            yield mutation, outcome if isinstance(outcome, Outcome) else outcome.result()
+        for mutation, trial in zip(mutations, tried, strict=True):
+            yield mutation, trial if isinstance(trial, Outcome) else trial.result()
 
 
 def as_expected(mutation: Mutation, outcome: Outcome) -> bool:
@@ -190,7 +190,7 @@ def read_table(text: str) -> dict[tuple[str, str], str]:
     found, file = {}, ""
     for line in text.splitlines():
         if line.startswith("## "):
-            file = f"src/seqcap/{line[3:]}"
+            file = line[3:]
         elif row := re.fullmatch(r"\| (.+?) \| (.+) \|", line):
             found[file, row[1]] = row[2]
     return found
@@ -213,7 +213,7 @@ def table(mutations: list[Mutation], noticed: dict[tuple[str, str], str]) -> str
     for mutation, words in zip(mutations, said, strict=True):
         if mutation.file != last:
             last = mutation.file
-            lines += ["", f"## {last.removeprefix('src/seqcap/')}", "", "| mutation | noticed by |", "|---|---|"]
+            lines += ["", f"## {last}", "", "| mutation | noticed by |", "|---|---|"]
         lines.append(f"| {mutation.breaks} | {words} |")
     return "\n".join(lines) + "\n"
 

@@ -14,7 +14,7 @@ from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import Params, read_params
 
 ROOT = Path(__file__).parents[1]
-PATTERNS = ("params.yaml", "papers/*/runs.yaml", "scales/*.yaml")
+PATTERNS = ("params.yaml", "papers/*/runs.yaml", "scales/*.yaml", "papers/*/scales/*.yaml")
 FILES = tuple(str(path.relative_to(ROOT)) for pattern in PATTERNS for path in ROOT.glob(pattern))
 
 

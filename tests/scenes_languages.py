@@ -27,7 +27,19 @@ def digests(folder: Path) -> dict[str, str]:
     return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def thing(kind, left, top, width, height, *, colour="red", size="medium", texture="plain", action=None, flip=False):
+def thing(
+    kind: Any,
+    left: int,
+    top: int,
+    width: int,
+    height: int,
+    *,
+    colour: Any = "red",
+    size: Any = "medium",
+    texture: Any = "plain",
+    action: Any = None,
+    flip: bool = False,
+) -> SceneObject:
     return SceneObject(kind, colour, size, texture, action, left, top, width, height, flip)
 
 
@@ -62,7 +74,7 @@ class Dictated(Wording):
         self.said = said
 
     def _said(self, about: str, otherwise: Any) -> Any:
-        return self.said.get(about, self.said.get(about.split(" (")[0], otherwise))
+        return self.said.get(about, self.said.get(about.partition(" (")[0], otherwise))
 
     def opening(self) -> Any:
         return self.said.get("opening", "sentence")

@@ -54,7 +54,8 @@ def write_features(path: Path, values: np.ndarray, items: Sequence[int] | None =
 def write_task(folder: Path) -> None:
     """Writes artifacts/image/{data,features} and artifacts/machine.json under `folder`."""
     rng = np.random.default_rng(0)
-    images, said, pooled = [], [], []
+    images: list[dict[str, Any]] = []
+    said, pooled = [], []
     for split, number in LAYOUT.items():
         for _ in range(number):
             image = len(images)
@@ -167,6 +168,11 @@ def write_pretrained_task(folder: Path, captioner: str) -> None:
         colours[:, :, image % 3] += 200
         Image.fromarray(colours + rng.integers(0, 10, colours.shape, dtype=np.uint8)).save(pictures / f"{image}.png")
     json_file.write_json(data / "data/pretrained.json", {"folder": captioner, "images": "pictures"})
+
+
+def copy_task(folder: Path, task: str, name: str) -> None:
+    """Writes the data and features of a task under another name, as of clips: a captioner sees numbers alone."""
+    shutil.copytree(folder / f"artifacts/{task}", folder / f"artifacts/{name}")
 
 
 def write_listener(folder: Path, task: str = "image") -> Path:

@@ -59,7 +59,8 @@ def _named(axis: Axes) -> Iterator[str]:
 
 def _drawn(axis: Axes) -> Iterator[str]:
     for line in axis.get_lines():
-        label = "" if line.get_label().startswith("_") else f" {line.get_label()!r}"
+        own = str(line.get_label())
+        label = "" if own.startswith("_") else f" {own!r}"
         look = f"{to_hex(line.get_color())} {line.get_linestyle()}{line.get_marker()}"
         yield f"line{label} {look}: {_values(line.get_xdata())}; {_values(line.get_ydata())}"
     for bar in axis.patches:

@@ -21,6 +21,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 # What DVC and `seqcap repro` load.
 DVC = (
@@ -118,12 +119,12 @@ def use_once() -> None:
     figure.savefig(io.BytesIO(), format="png")
     load, made = spacy.load, [spacy.load(MODEL, exclude=UNUSED)]
 
-    def loaded(name: str, **options: object) -> object:
+    def loaded(name: str, **options: Any) -> Any:
         # A parser changes its model, so a second one gets its own.
         usable = made and (name, options) == (MODEL, {"exclude": UNUSED})
         return made.pop() if usable else load(name, **options)
 
-    spacy.load = loaded
+    vars(spacy)["load"] = loaded
 
 
 def answer(client: socket.socket) -> int:

@@ -15,14 +15,15 @@ def test_damaged_files_are_accepted_or_one_line(tmp_path, reader):
     assert result.outcomes.total() == TRIES
 
 
-def test_faults_are_seen(tmp_path, monkeypatch):
+def test_faults_are_seen(tmp_path):
     """A reader that raises, hangs, dies, or says several lines."""
     ways = ["1 / 0", "import time; time.sleep(60)", "import os; os._exit(1)", "pass"]
     ways.append("from seqcap.errors import InputError; raise InputError('a', 'b', 'c')")
     outcomes = []
     for way in ways:
-        monkeypatch.setattr("campaigns.bad_input.PATIENCE", 1 if "sleep" in way else 60)
-        result = campaign(Reader("any", lambda: None, (), lambda _, way=way: exec(way)), tmp_path, [0], seed=0)
+        patience = 1 if "sleep" in way else 60
+        reader = Reader("any", lambda: None, (), lambda _, way=way: exec(way))
+        result = campaign(reader, tmp_path, [0], 0, patience)
         outcomes.append(*result.outcomes)
     assert outcomes == ["traceback", "hang", "traceback", "accepted", "one line"]
 

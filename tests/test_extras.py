@@ -1,11 +1,14 @@
-"""The base install: from the wheel, with NumPy and numba alone, captions are scored; the rest names its extra."""
+"""The base install: the wheel in an empty environment, with NumPy and numba alone, scores captions; the rest names its
+extra."""
 
+import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
+import venv
 from pathlib import Path
 
 import pytest
@@ -14,39 +17,46 @@ from seqcap.errors import InputError
 from seqcap.system.extras import EXTRAS, extras_named
 
 ROOT = Path(__file__).parents[1]
-# Imports nothing but NumPy, numba and Python's own modules.
-ALONE = """
-import sys
-BASE = {"numpy", "numba", "llvmlite", "seqcap", *sys.stdlib_module_names}
-class Alone:
-    def find_spec(self, name, path=None, target=None):
-        top = name.partition(".")[0]
-        if top not in BASE and not top.startswith("_"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Alone())
-"""
 REFERENCES = {"a": ["a man rides a horse", "the man is on a horse"], "b": ["two cats sit on a mat"], "c": ["a bus"]}
 CAPTIONS = {"a": "a man rides a horse", "b": "cats on a mat", "c": "a red bus"}
 
 
-def run(wheel, code, *arguments):
-    """Runs code with the wheel alone, without Java; functions are not compiled, which takes half a minute."""
-    environment = {"PATH": "", "PYTHONPATH": str(wheel), "NUMBA_DISABLE_JIT": "1", "HOME": str(wheel)}
-    command = [sys.executable, "-W", "ignore", "-c", ALONE + code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=wheel)
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    """A new environment with the installed wheel, NumPy and numba, and nothing else."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    for name in ("numpy", "numba", "llvmlite"):
+        found = importlib.util.find_spec(name)
+        for path in Path(found.origin).parents[1].glob(name + "*"):
+            if path.name in (name, f"{name}.libs"):
+                (packages / path.name).symlink_to(path)
+    (file,) = wheel.parent.glob("*.whl")
+    command = ["-m", "pip", "--python", folder, "install", "--quiet", "--no-index", "--no-deps", "--no-compile", file]
+    subprocess.run([sys.executable, *command], check=True)
+    return folder
 
 
-def test_captions_are_scored_without_torch_java_or_dvc(wheel):
+def run(environment, program, *arguments):
+    """Runs a program of the environment, without Java; functions are not compiled, which takes half a minute."""
+    variables = {"PATH": "", "NUMBA_DISABLE_JIT": "1", "HOME": str(environment)}
+    command = [environment / "bin" / program, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=variables, cwd=environment)
+
+
+def test_captions_are_scored_without_torch_java_or_dvc(environment):
     code = f"""
-import json, seqcap
-assert seqcap.__file__.startswith({str(wheel)!r})
+import importlib.util, json, seqcap
+assert seqcap.__file__.startswith({str(environment)!r})
+assert not any(map(importlib.util.find_spec, ("torch", "dvc", "pycocoevalcap", "pyarrow", "pydantic")))
 found = seqcap.evaluate({CAPTIONS}, {REFERENCES})
 reward = seqcap.CaptionReward("cider", {REFERENCES})
 paid = reward(["a man rides a horse"], image_id=["a"])
 scores = seqcap.coco.Cider().compute_score({REFERENCES}, {{i: [c] for i, c in {CAPTIONS}.items()}})[1].tolist()
 print(json.dumps([found.per_item["CIDEr"].tolist(), scores, paid, dict(found.reasons)]))
 """
-    done = run(wheel, code)
+    done = run(environment, "python", "-c", code)
     assert done.returncode == 0, done.stderr
     per_item, scores, paid, reasons = json.loads(done.stdout)
     assert per_item == scores
@@ -56,19 +66,18 @@ print(json.dumps([found.per_item["CIDEr"].tolist(), scores, paid, dict(found.rea
     assert reasons["SPICE"].endswith("pip install 'seqcap[spice]'")
 
 
-def test_the_command_scores_and_names_extras(wheel, tmp_path):
+def test_the_command_scores_and_names_extras(environment, tmp_path):
     for name, content in (("r.json", REFERENCES), ("c.json", CAPTIONS)):
         (tmp_path / name).write_text(json.dumps(content))
-    command = "sys.argv[0] = 'seqcap'\nfrom seqcap.cli import main\nmain()"
     files = ("--references", tmp_path / "r.json", "--candidates", tmp_path / "c.json")
-    done = run(wheel, command, "score", *files)
+    done = run(environment, "seqcap", "score", *files)
     assert done.returncode == 0, done.stderr
     assert "CIDEr" in done.stdout
     assert re.search(r"(?m)^  METEOR +– +needs pycocoevalcap, .*: pip install 'seqcap\[meteor\]'$", done.stdout)
-    named = run(wheel, command, "score", *files, "--metrics", "meteor")
+    named = run(environment, "seqcap", "score", *files, "--metrics", "meteor")
     assert (named.returncode, named.stderr.count("\n")) == (2, 1)
     assert named.stderr.rstrip().endswith("pip install 'seqcap[meteor]'")
-    repro = run(wheel, command, "repro")
+    repro = run(environment, "seqcap", "repro")
     assert (repro.returncode, repro.stderr.count("\n")) == (2, 1)
     assert repro.stderr.rstrip().endswith("which is not installed; pip install 'seqcap[pipeline]'")
 

@@ -22,6 +22,8 @@ Fingerprint = Mapping[str, tuple[int, int]]
 
 
 class Frozen(BaseModel):
+    """Values that do not change once they are checked. A key that no field has is an error."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 

@@ -1,9 +1,9 @@
 """Every reader of strangers' files, thousands of times with files that are damaged at random.
 
-    python tests/campaigns/bad_input.py [--tries 2000] [--seed 0] [--only TEXT]
+    python tests/campaigns/bad_input.py [--tries 2000] [--seed 0] [--patience 20] [--only TEXT]
 
 Each try damages one good file: its bytes, or its content. A reader may accept the file or end in the one line of an
-`InputError`. It may not end in a traceback, take longer than `PATIENCE` seconds, or die. Prints a Markdown table, and
+`InputError`. It may not end in a traceback, take longer than its seconds, or die. Prints a Markdown table, and
 below it the faults. Without --only it also writes the table to tests/campaigns/bad_input.md. Takes about half an hour.
 tests/test_bad_input.py makes a few tries with every reader.
 """
@@ -35,8 +35,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 import torch
 from PIL import Image
+from pipeline_files import ROOT, git
 from safetensors import safe_open
 from safetensors.torch import load, save
+from small_captioner import write_huggingface
+from small_clip import write_clip
 from small_gifs import gif, pack, pictures
 from small_task import WORDS, corpus_config, karpathy_layout, write_captioners
 
@@ -50,7 +53,12 @@ from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.encoders import with_weights
 from seqcap.files.json_file import write_json
+from seqcap.library.clipscore import clip_score
+from seqcap.library.evaluation import evaluate
+from seqcap.models.decoding import greedy
+from seqcap.models.huggingface import from_folder
 from seqcap.rating.aggregate import aggregate, as_table
+from seqcap.rewards.frequencies import DocumentFrequencies
 from seqcap.tools.caption import caption_files
 from seqcap.tools.score import score
 
@@ -186,8 +194,8 @@ def damage_safetensors(content: bytes, rng: random.Random) -> bytes:
         with safe_open(file.name, framework="pt") as opened:
             metadata = dict(opened.metadata() or {})
             tensors = load(content)
-    if rng.random() < 0.6:
-        metadata["seqcap"] = damage_json(metadata.get("seqcap", "{}").encode(), rng).decode(errors="replace")
+    if "seqcap" in metadata and rng.random() < 0.6:
+        metadata["seqcap"] = damage_json(metadata["seqcap"].encode(), rng).decode(errors="replace")
         if rng.random() < 0.1:
             metadata = rng.choice(({}, {"other": "x"}, {"seqcap": "{"}, {"seqcap": "[]"}))
     elif tensors:
@@ -215,11 +223,34 @@ def damage_gzip(content: bytes, rng: random.Random) -> bytes:
     return gzip.compress(damage_lines(gzip.decompress(content), rng))
 
 
+def damage_arrays(content: bytes, rng: random.Random) -> bytes:
+    """Arrays that are removed, cut, of other types, or hold other numbers."""
+    with np.load(io.BytesIO(content)) as opened:
+        arrays = dict(opened)
+    name = rng.choice([*arrays])
+    array = arrays[name]
+    change = rng.randrange(4)
+    if change == 0:
+        del arrays[name]
+    elif change == 1:
+        arrays[name] = array.ravel()[: rng.choice((0, 1, 3))]
+    elif change == 2:
+        arrays[name] = array.astype(rng.choice((np.float32, np.int8, np.uint64, np.bool_, np.str_)))
+    elif array.size:
+        changed = array.ravel().copy()
+        changed[rng.randrange(array.size)] = rng.choice((0, 1, 2, 255))
+        arrays[name] = changed.reshape(array.shape)
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
 STRUCTURED: dict[str, Callable[[bytes, random.Random], bytes]] = {
     ".json": damage_json,
     ".safetensors": damage_safetensors,
     ".gz": damage_gzip,
-    **dict.fromkeys((".csv", ".txt", ".tsv", ".de", ".en"), damage_lines),
+    ".npz": damage_arrays,
+    **dict.fromkeys((".csv", ".jsonl", ".txt", ".tsv", ".de", ".en"), damage_lines),
 }
 
 
@@ -245,11 +276,16 @@ def scored() -> None:
     Path("plain.txt").write_text("".join(f"{texts[0]}\n" for texts in TEXTS.values()))
     write_json("candidates.json", [{"image_id": i, "caption": texts[0]} for i, texts in TEXTS.items()])
     write_json("other.json", {str(i): texts[:1] for i, texts in TEXTS.items()})
+    rows = [f"{i},{first},{second}\n" for i, (first, second) in TEXTS.items()]
+    Path("table.csv").write_text("".join(["image,caption_1,caption_2\n", *rows]))
+    lines = [json.dumps({"image_id": i, "caption": texts[0]}) + "\n" for i, texts in TEXTS.items()]
+    Path("lines.jsonl").write_text("".join(lines))
+    Path("texts.json").write_text(json.dumps({str(i): texts[0] for i, texts in TEXTS.items()}))
 
 
 def read_scored(rng: random.Random) -> None:
-    references = rng.choice(("coco.json", "karpathy.json", "plain.txt"))
-    candidates = [Path("candidates.json"), Path("other.json")]
+    references = rng.choice(("coco.json", "karpathy.json", "plain.txt", "table.csv"))
+    candidates = [Path(name) for name in rng.sample(("candidates.json", "other.json", "lines.jsonl", "texts.json"), 2)]
     form = rng.choice(("text", "json", "markdown", "latex"))
     score([Path(references)], candidates, None, FAST, False, None, form, Path("scores.json"), True)
 
@@ -355,8 +391,35 @@ def read_encoder(rng: random.Random) -> None:
         with_weights("scenes_cnn", name, 1)
 
 
+def counted() -> None:
+    DocumentFrequencies.of_captions(TEXTS.values()).write("counted.npz")
+
+
+def read_counted(rng: random.Random) -> None:
+    evaluate(["A dog runs."], [TEXTS[1]], "cider", frequencies="counted.npz")
+
+
+def huggingface() -> None:
+    write_huggingface(Path("blip"), "blip", WORDS)
+
+
+def read_huggingface(rng: random.Random) -> None:
+    captioner, vocabulary, pixels = from_folder("blip")
+    captions = greedy(captioner, captioner.encode(pixels.read([picture()])), 4).tokens
+    " ".join(vocabulary.decode(captions[0].tolist()))
+
+
+def read_clip(rng: random.Random) -> None:
+    clip_score(["a dog"], [picture()], [["dogs"]], clip="clip")
+
+
+def picture() -> Image.Image:
+    return Image.fromarray(np.random.default_rng(0).integers(0, 255, (20, 24, 3), dtype=np.uint8))
+
+
 READERS = (
-    Reader("`score`", scored, ("*.json", "*.txt"), read_scored),
+    Reader("`score`", scored, ("*.json", "*.jsonl", "*.csv", "*.txt"), read_scored),
+    Reader("document frequencies", counted, ("*.npz",), read_counted),
     Reader(
         "`caption`", lambda: write_captioners(Path()), ("*.safetensors", "artifacts/*/*.safetensors"), read_captions
     ),
@@ -377,6 +440,8 @@ READERS = (
     ),
     Reader("GloVe's text", vectors, ("glove*",), read_vectors),
     Reader("encoders", encoder, ("weights.*",), read_encoder),
+    Reader("captioners of Hugging Face", huggingface, ("blip/*",), read_huggingface),
+    Reader("CLIP", lambda: write_clip(Path("clip")), ("clip/*",), read_clip),
 )
 
 
@@ -396,8 +461,8 @@ class Result:
     faults: dict[int, str] = field(default_factory=dict)
 
 
-def campaign(reader: Reader, folder: Path, numbers: Sequence[int], seed: int) -> Result:
-    """Makes some tries with a reader, in an empty folder. Each has random numbers of its own."""
+def campaign(reader: Reader, folder: Path, numbers: Sequence[int], seed: int, patience: float = PATIENCE) -> Result:
+    """Makes some tries with a reader, in an empty folder. Each has its own random numbers, and `patience` seconds."""
     with chdir(folder):
         reader.prepare()
         files = sorted(path for path in Path().rglob("*") if any(fnmatchcase(str(path), one) for one in reader.damaged))
@@ -411,9 +476,9 @@ def campaign(reader: Reader, folder: Path, numbers: Sequence[int], seed: int) ->
             worker.start()
             there.close()
         here.send(number)
-        outcome, why = "hang", f"no answer in {PATIENCE} s"
+        outcome, why = "hang", f"no answer in {patience} s"
         try:
-            if here.poll(PATIENCE):
+            if here.poll(patience):
                 outcome, why = here.recv()
         except EOFError:
             worker.join()
@@ -483,13 +548,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tries", type=int, default=2000, help="with each reader")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for a try; more on a busy machine")
     parser.add_argument("--only", default="", help="readers whose name holds this")
     arguments = parser.parse_args()
+    tip = git(ROOT, "rev-parse", "--short=8", "HEAD").strip()
     results = {}
     for reader in READERS:
         if arguments.only in reader.name:
+            tries = range(arguments.tries)
             with tempfile.TemporaryDirectory() as folder:
-                results[reader.name] = campaign(reader, Path(folder), range(arguments.tries), arguments.seed)
+                results[reader.name] = campaign(reader, Path(folder), tries, arguments.seed, arguments.patience)
             print(as_rows({reader.name: results[reader.name]})[2], file=sys.stderr, flush=True)
     table = "\n".join(as_rows(results))
     print(table)
@@ -499,7 +567,8 @@ def main() -> None:
     if not arguments.only:
         TABLE.write_text(
             "# Damaged files\n\n"
-            "Written by `python tests/campaigns/bad_input.py`. Each try damages one file at random: its bytes, or\n"
+            f"Written by `python tests/campaigns/bad_input.py --tries {arguments.tries} --seed {arguments.seed}` at\n"
+            f"commit {tip}. Each try damages one file at random: its bytes, or\n"
             "its values. A reader may accept it, or say in one line what is wrong.\n\n" + table + "\n"
         )
 

@@ -1,13 +1,15 @@
 """Kills the pipeline with -9 at random moments, again and again, and checks that nothing is lost.
 
     python tests/campaigns/kills.py --kills 100
+    python tests/campaigns/kills.py --kills 5 --one-group
 
 The tiny graph runs once undisturbed, and begins anew. Then it is killed and started again until its report is there:
 every output must have the same bytes, and it begins anew. No run may fail by itself. Half of the kills come during the
 steps of a run that has a checkpoint: when its stage runs again, it must go on from that checkpoint or a later one. The
 others wait for a stage of a kind that no kill has hit, and after that for nothing. Some kills hit every process, others
 one of them: then the rest goes on, and the next run meets it.
-Writes tests/campaigns/kills.md. Takes an hour.
+Writes tests/campaigns/kills.md. Takes an hour. With --one-group it runs the stages that one group on sentences needs,
+makes its training and what follows anew each time, and writes the table's second part: some minutes.
 """
 
 import argparse
@@ -34,7 +36,8 @@ from safetensors import safe_open
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pipeline_files import ROOT, commit, copy_project
+from pipeline_files import ROOT, commit, copy_project, git
+from stage_server import STAGES, stage_server
 
 from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
@@ -66,6 +69,11 @@ MEASURING = ("section", "report")
 # The most seconds between a kill and the event that it waits for: a checkpoint, a stage, or the start.
 STEPS_SECONDS, STAGE_SECONDS, ANY_SECONDS = 1.0, 0.3, 30.0
 RUN_SECONDS = 1800
+COLUMNS = """
+The columns say which processes a kill hit. *In steps*: a run of the stage, or of one beside it, had a checkpoint and
+was training. *Not missed*: the run went on without the process, a helper of multiprocessing.
+"""
+SECOND = "\n## The graph of one group\n"
 
 
 @dataclass(frozen=True)
@@ -346,30 +354,45 @@ class Campaign:
             lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
         return "\n".join(lines)
 
+    def text(self, options: str, tip: str, way: str) -> str:
+        """What was tried and found, in Markdown. `way`: from where to where a graph went."""
+        return f"""
+Written by `python tests/campaigns/kills.py {options}` at commit {tip}:
+{len(self.kills)} times `kill -9` on the way {way},
+which was there {self.graphs} times. No run failed by itself, every training run went on from its checkpoint or a later
+one, and each time all {len(self.expected)} files and records of DVC had the bytes of an undisturbed run.
+
+{self.table()}
+"""
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--one-group", action="store_true", help="on the graph of one group")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        campaign = Campaign(Path(folder).resolve(), arguments.seed)
-        campaign.run(arguments.kills)
-    text = f"""\
-# Kills
-
-Written by `python tests/campaigns/kills.py --kills {arguments.kills} --seed {arguments.seed}`: {len(campaign.kills)}
-times `kill -9` on the way from nothing to the report of the tiny graph, which was there {campaign.graphs} times. No run
-failed by itself, every training run went on from its checkpoint or a later one, and each time all
-{len(campaign.expected)} files and records of DVC had the bytes of an undisturbed run.
-
-The columns say which processes a kill hit. *In steps*: a run of the stage, or of one beside it, had a checkpoint and
-was training. *Not missed*: the run went on without the process, a helper of multiprocessing.
-
-{campaign.table()}
-"""
-    TABLE.write_text(text)
-    print(text)
+    tip = git(ROOT, "rev-parse", "--short=8", "HEAD").strip()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        if arguments.one_group:
+            (folder / "server").mkdir()
+            with stage_server(folder / "server", STAGES) as programs:
+                campaign = Campaign(folder, arguments.seed, OVERLAYS["one_group"], forget=train_anew, programs=programs)
+                campaign.run(arguments.kills)
+        else:
+            campaign = Campaign(folder, arguments.seed)
+            campaign.run(arguments.kills)
+    options = f"--kills {arguments.kills} --seed {arguments.seed}"
+    first, _, second = TABLE.read_text().partition(SECOND)
+    if arguments.one_group:
+        second = campaign.text(
+            f"{options} --one-group", tip, "from its training to the report of the graph of one group"
+        )
+    else:
+        first = "# Kills\n" + campaign.text(options, tip, "from nothing to the report of the tiny graph") + COLUMNS
+    TABLE.write_text(first + SECOND + second)
+    print(campaign.table())
 
 
 if __name__ == "__main__":

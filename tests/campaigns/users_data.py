@@ -1,11 +1,12 @@
 """Every command that deletes or overwrites, run where somebody else's files lie, must touch its own files only.
 
-    python tests/campaigns/users_data.py
+    python tests/campaigns/users_data.py [--without-graph]
 
 All files of a folder are compared before and after. Writes tests/campaigns/users_data.md. The last case runs the whole
-tiny graph twice: some minutes in all. tests/test_users_data.py runs the cases that take seconds.
+tiny graph twice: some minutes in all. tests/test_users_data.py runs some of the cases that take seconds.
 """
 
+import argparse
 import json
 import os
 import re
@@ -20,10 +21,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pipeline_files import commit, copy_project, git
+from pipeline_files import ROOT, commit, copy_project, git
 from pipeline_files import run as run_in_copy
 from ruamel.yaml import YAML
 from small_checkout import run, small_checkout, write
+from stage_server import STAGES, stage_server
 
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import DATA, DECODED, IMAGES
@@ -184,26 +186,37 @@ def whole_graph(folder: Path) -> list[str]:
     """Runs the tiny graph again with other data while somebody's file lies in every folder; only DVC's outputs and its
     own files may be touched. Returns the touched paths."""
     here = copy_project(folder / "here")
-    run_in_copy(here, "seqcap", "repro", "--jobs", "2")
+    (folder / "server").mkdir()
+    with stage_server(folder / "server", STAGES) as programs:
+        return second_run(here, programs)
+
+
+def second_run(here: Path, programs: Path) -> list[str]:
+    """What the second run of a graph touches."""
+    run_in_copy(here, "seqcap", "repro", "--jobs", "2", programs=programs)
     put_everywhere(here)
     params = YAML(typ="safe").load((here / "params.yaml").read_text())
     (here / "params.yaml").write_text(
         re.sub(r"(?m)^seed: .*$", f"seed: {params['seed'] + 1}", (here / "params.yaml").read_text())
     )
-    before = snapshot(folder)
-    run_in_copy(here, "seqcap", "repro", "--jobs", "2")
+    before = snapshot(here.parent)
+    run_in_copy(here, "seqcap", "repro", "--jobs", "2", programs=programs)
     locks = [YAML(typ="safe").load((here / path).read_text()) for path in lock_files(here)]
     stages = [stage for lock in locks for stage in lock["stages"].values()]
     outputs = [out["path"] for stage in stages for out in stage.get("outs", [])]
     own = KNOWN["patterns"]["OWN"]
     may = (*own, "artifacts/timing*", *outputs, *(f"{path}/*" for path in outputs), "!scratch/*.txt")
-    found = touched(before, snapshot(folder))
+    found = touched(before, snapshot(here.parent))
     lost = [path for path in found if not allowed(path, may)]
     assert not lost, lost
     return found
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--without-graph", action="store_true", help="leave out the last case")
+    arguments = parser.parse_args()
+    tip = git(ROOT, "rev-parse", "--short=8", "HEAD").strip()
     rows = []
     for case in CASES:
         with tempfile.TemporaryDirectory() as folder:
@@ -211,17 +224,24 @@ def main() -> None:
         may = ", ".join(f"`{pattern}`" for pattern in case.may if not pattern.startswith("!")) or "nothing"
         rows.append(f"| `{case.command}` | {case.what} | {may} | {len(found)} | no |")
         print(rows[-1], flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        found = whole_graph(Path(folder))
-    gone = sum(path.endswith("somebody.txt") for path in found)
-    rows.append(f"| `repro --jobs 2`, the tiny graph | a file in every folder | DVC's outputs | {len(found)} | no |")
+    if arguments.without_graph:
+        last = "The whole tiny graph with a file in every folder was left out this time."
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            found = whole_graph(Path(folder))
+        gone = sum(path.endswith("somebody.txt") for path in found)
+        rows.append(
+            f"| `repro --jobs 2`, the tiny graph | a file in every folder | DVC's outputs | {len(found)} | no |"
+        )
+        last = f"Of the files that lay in the tiny graph's folders, {gone} went: those in DVC's outputs."
     TABLE.write_text(
         "# Somebody else's files\n\n"
-        "Written by `python tests/campaigns/users_data.py`. Every command that deletes or overwrites, what lay there,\n"
-        "what it may touch (paths in the checkout), how many paths it touched, and whether it touched others.\n\n"
+        f"Written by `python tests/campaigns/users_data.py` at commit {tip}. Every command that deletes or\n"
+        "overwrites, what lay there, what it may touch (paths in the checkout), how many paths it touched, and\n"
+        "whether it touched others.\n\n"
         "| `seqcap` | what lay there | may touch | touched | touched others |\n|---|---|---|---:|---|\n"
         + "\n".join(rows)
-        + f"\n\nOf the files that lay in the tiny graph's folders, {gone} went: those in DVC's outputs.\n"
+        + f"\n\n{last}\n"
     )
 
 

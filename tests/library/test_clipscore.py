@@ -1,5 +1,7 @@
 """CLIPScore and RefCLIPScore: the paper's formulas, on a stub of an encoder and on a CLIP in a folder."""
 
+import json
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -128,3 +130,21 @@ def test_a_clip_in_a_folder(tmp_path):
     cosines = (out.text_embeds * out.image_embeds).sum(1).numpy()
     np.testing.assert_allclose(found.per_item["CLIPScore"], 2.5 * np.maximum(cosines, 0), atol=1e-5)
     assert np.abs(cosines).max() > 0
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "said"),
+    [
+        ("preprocessor_config.json", {"rescale_factor": "a"}, "cannot read pictures"),
+        ("preprocessor_config.json", {"crop_size": {"height": 8, "width": 8}}, "cannot read pictures"),
+        ("config.json", {"num_hidden_layers": 2**31}, "with 2,147,483,648 layers"),
+    ],
+)
+def test_a_clip_whose_files_do_not_fit_is_one_line(tmp_path, file, changes, said):
+    from small_clip import write_clip
+
+    folder = write_clip(tmp_path / "clip")
+    content = json.loads((folder / file).read_text())
+    (folder / file).write_text(json.dumps(content | changes))
+    with pytest.raises(InputError, match=said):
+        seqcap.clip_score(["a dog"], [Image.new("RGB", (20, 20))], clip=folder)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from enumeration import Cider, all_captions, assert_close, gradient, make_context, say
 from PIL import Image
-from small_captioner import FAMILIES, SIDE, write_huggingface
+from small_captioner import FAMILIES, SIDE, VISION, write_huggingface
 from small_listener import Store, learning, tiny_listener
 from small_task import decoding_run, run_config, train_group, values, write_listener, write_pretrained_task, write_task
 
@@ -440,6 +440,8 @@ def other_sizes(folder):
         (edit("config.json", auto_map={"AutoModel": "evil.Model"}), "names code of its own"),
         (edit("config.json", quantization_config={"quant_method": "bitsandbytes"}), "holds quantized weights"),
         (edit("config.json", text_config={"vocab_size": 3}), "has "),
+        (edit("config.json", model_type={}), "whose model_type is {}"),
+        (edit("config.json", vision_config=VISION | {"num_hidden_layers": 2**31}), "with 2,147,483,648 layers"),
         (lambda folder: (folder / "adapter_config.json").write_text("{}"), "holds an adapter, whose base is elsewhere"),
     ],
 )

@@ -143,7 +143,7 @@ def test_the_expected_gradient_is_the_exact_one_of_the_own_items_reward(
     further = (30, 50) if module is self_retrieval else ()
     objective = build(module, **settings).eval()
     # What is subtracted is drawn apart from the samples: any will do, if it stays the same.
-    monkeypatch.setattr(joint_reinforce, "sample_references", lambda captions: CAPTIONS[[2, 5]])
+    monkeypatch.setattr(discriminability, "sample_references", lambda captions: CAPTIONS[[2, 5]])
     monkeypatch.setattr(self_retrieval.torch, "randperm", lambda n, device: torch.tensor([0, 2, 1]))
     objective.steps.fill_(2)
     p = [log_probs(captioner, FEATURES[i], CAPTIONS).exp() for i in range(2)]
@@ -166,16 +166,26 @@ def test_the_expected_gradient_is_the_exact_one_of_the_own_items_reward(
     assert_close(actual, gradient(captioner, exact))
 
 
-@pytest.mark.parametrize("module", [joint_reinforce, discriminability])
-def test_baselines_are_those_of_the_greedy_caption_and_of_a_reference(captioner, listener, build, module, monkeypatch):
-    objective = build(module)
+@pytest.mark.parametrize(
+    ("module", "chosen", "used"),
+    [
+        (joint_reinforce, {}, "reference"),
+        (joint_reinforce, {"baseline": "greedy"}, "greedy"),
+        (discriminability, {}, "greedy"),
+        (discriminability, {"baseline": "reference"}, "reference"),
+    ],
+)
+def test_baselines_are_those_of_the_greedy_caption_and_of_a_reference(
+    captioner, listener, build, module, chosen, used, monkeypatch
+):
+    objective = build(module, **chosen)
     sampled, reference = CAPTIONS[[3, 6]], CAPTIONS[[1, 5]]
     greedy = say(monkeypatch, sampled)
     assert rewards(greedy).min() > 0.1
     assert rewards(greedy).diff().abs() > 0.1
     batch = replace(BATCH, captions=torch.stack([torch.zeros_like(reference), reference], 1))
     loss, _ = objective(captioner, batch)
-    baseline = own_hinges(listener, reference if module is joint_reinforce else greedy)
+    baseline = own_hinges(listener, reference if used == "reference" else greedy)
     excess = (own_hinges(listener, sampled) - baseline).detach()
     assert excess.abs().min() > 1e-3
     weights = W * excess - (rewards(sampled) - rewards(greedy))
@@ -421,3 +431,14 @@ def test_the_evaluator_tells_true_generated_and_mismatched_captions_apart(captio
     paid = (r_generated - opinion(listener, greedy).sigmoid()).detach()
     torch.testing.assert_close(loss, evaluator - (paid * log_p(captioner, sampled)).mean())
     assert_close(gradient(listener, loss), gradient(listener, evaluator))
+
+
+def test_at_first_only_the_evaluator_learns(captioner, listener, build):
+    objective = build(gan, pretraining_steps=2)
+    _, update = learning(captioner, objective, BATCH)
+    torch.manual_seed(0)
+    for step in range(4):
+        speaker, evaluator = weights(captioner), weights(listener)
+        update()
+        assert torch.equal(weights(captioner), speaker) == (step < 2)
+        assert not torch.equal(weights(listener), evaluator)

@@ -1,14 +1,18 @@
 """PSST: its methods as curves, operating points, tables, raters, claims, remarks and figures."""
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
-from invented_papers import numbers, whole
+from invented_papers import lines, numbers, whole
 from invented_psst import PsstRun
 
 from seqcap.errors import InputError
-from seqcap.papers.psst import figures, methods, raters, tables
-from seqcap.papers.psst.methods import FEEDBACK, PLACES
+from seqcap.papers.psst import claims, figures, listeners, methods, raters, tables
+from seqcap.papers.psst.methods import PLACES
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing
+from seqcap.report.tradeoff import Curve
 
 TRUE = "true of its scene, %"
 PSST, ST, PSST_GUMBEL, ST_GUMBEL = "PSST Multinomial", "ST Multinomial", "PSST Gumbel Softmax", "ST Gumbel Softmax"
@@ -63,13 +67,18 @@ def test_lambda_has_two_units():
     assert methods.printed_lambda(whole("psst"), "psst_mle") is None
 
 
-def test_the_ends_of_rho():
+def test_figure_3f_has_its_gradient_through_feedback():
     found = methods.by_rho(whole("psst"))
-    assert list(found["Multinomial"]) == [0.0, 0.25, 0.75, 1.0]
-    assert found["Multinomial"][0.0].label == ST + FEEDBACK
+    assert list(found["Multinomial"]) == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert found["Multinomial"][0.0].label == f"{ST}, gradient through feedback"
     assert list(found["Gumbel Softmax"]) == [0.0, 0.25, 1.0]
-    # Where the gradient through feedback was not trained, rho 0 is Table 2's.
-    assert methods.by_rho(few().read())["Multinomial"][0.0].label == ST
+    # The straight-through of Table 2 is none of them: it has a row of its own.
+    run = few().read()
+    assert list(methods.by_rho(run)["Multinomial"]) == [0.25]
+    assert list(lines(run, "psst_fig3f")["row"].unique()) == [
+        "rho 0.25",
+        "rho 0, the index is fed back without gradient",
+    ]
 
 
 # --- Operating points
@@ -89,16 +98,28 @@ def test_elsewhere_ours_is_printed_beside_the_papers():
     cells = {cell.row: cell for cell in made}
     assert cells["Table 2: CIDEr"].printed == "1.2"
     assert cells["Table 2: CIDEr"].short().startswith("0.69")
-    assert "PSST Multinomial and most of the methods" in cells["Table 2: CIDEr"].note
-    # Nearer to the discriminative end.
-    both = [PLACES[name].point(run) for name in ("table3", "table2")]
-    assert [point.value for point in both if point] == sorted(point.value for point in both if point)
+    # At equal CIDEr MLE's, at equal recall the middle.
+    assert cells["Table 2: CIDEr"].note.endswith("that of MLE")
+    assert PLACES["table2"].point(run).value == pytest.approx(run.scores.by_seed("psst_mle", "greedy", "CIDEr").mean())
+    assert "PSST Multinomial and most of the methods" in cells["Table 1: R@5 (own listener)"].note
+
+
+def test_where_few_methods_get_to_mle_nothing_is_compared():
+    made = few(shift=-0.5)
+    rows_of = made.scores("psst_image")
+    for row in rows_of:
+        if row["variant"] == "psst_mle" and row["metric"] == "CIDEr":
+            row["value"] -= 0.5
+    run = made.of_rows(rows_of)
+    assert PLACES["table2"].words(run).endswith("that of MLE. CIDEr 0.193 is refused: 0 of 4 methods reach it.")
+    note = lines(run, "psst_table2").set_index(["row", "column"])["note"][PSST, "R@10"]
+    assert note == "CIDEr 0.193 is refused: 0 of 4 methods reach it"
 
 
 def test_without_curves_there_is_no_point():
     run = PsstRun(methods=["psst_mle", "frozen_mle"], second=False).read()
     assert PLACES["table2"].words(run).startswith("There is no operating point")
-    assert numbers(run, "psst_table3")["Frozen Speaker (MLE)", "R@10"] == pytest.approx(31.4, abs=1)
+    assert numbers(run, "psst_table3")["Frozen Speaker (MLE)", "R@10"] == pytest.approx(41.4, abs=1)
 
 
 # --- Tables
@@ -116,7 +137,8 @@ def test_retrievers_are_measured_with_people():
 
 
 def judged(results: Results, better: str, worse: str) -> float:
-    found = raters.Preferred(better, worse).number(results)
+    sides = [Curve(name, (name,), (1.0,)) for name in (better, worse)]
+    found = raters.Preferred(*sides, PLACES["naturalness"].point(results)).number(results)
     return found.value
 
 
@@ -144,17 +166,61 @@ def test_with_as_many_the_more_probable_is_better_and_equals_are_neither():
     assert judged(run, "multinomial_w1", "luo_w1") == judged(run, "luo_w1", "multinomial_w1") == 0
 
 
+def test_between_two_runs_a_caption_is_of_either_by_their_shares():
+    """Captions of one of the two runs beside the point are better than all, of the other worse."""
+    good, bad = {"unparsed": 0.0, "xe_log_prob": -1.0}, {"unparsed": 9.0, "xe_log_prob": -9.0}
+    middle = {"unparsed": 5.0, "xe_log_prob": -5.0}
+    run = changed(multinomial_w1=good, multinomial_w2=bad, st_w1=middle, st_w2=middle, st_w4=middle)
+    mine, st = (methods.curve(run, name) for name in ("multinomial", "st"))
+    place = PLACES["naturalness"].point(run)
+    recalls = [run.scores.by_seed(name, "greedy", "own_R@10") for name in mine.runs[:2]]
+    # Within the recalls that both have.
+    point = replace(place, value=0.25 * recalls[0].mean() + 0.75 * recalls[1].mean())
+    found = raters.Preferred(mine, st, point).number(run)
+    expected = [(two - point.value) / (two - one) for one, two in zip(*recalls, strict=True)]
+    assert list(found.by_seed.values()) == pytest.approx(expected)
+    assert found.value == pytest.approx(0.25, abs=0.02)
+    assert found.untestable == ""
+    away = raters.Preferred(mine, st, replace(place, value=0.1)).number(run)
+    assert away == Missing("PSST Multinomial does not reach R@10 (own listener) 10.0")
+
+
 def test_raters_want_captions_of_both():
     run = few(fewer={"multinomial": (1,), "st": (2, 3)}).read()
-    assert raters.Preferred("", "st_w1").number(run) == Missing(
+    mine, st = (methods.curve(run, name) for name in ("multinomial", "st"))
+    point = PLACES["naturalness"].point(run)
+    assert raters.Preferred(methods.curve(run, "gumbel"), st, point).number(run) == Missing(
         "a method that is judged is not part of this run", absent=True
     )
-    found = raters.Preferred("multinomial_w1", "st_w1").number(run)
+    found = raters.Preferred(mine, st, point).number(run)
     assert isinstance(found, Missing)
-    assert found.reason == "multinomial_w1 and st_w1 have no seed in common"
+    assert found.reason == "the runs of PSST Multinomial and ST Multinomial have no seed in common"
 
 
 # --- Claims
+
+
+def test_what_rests_on_a_listener_that_does_not_learn_cannot_be_tested(monkeypatch: pytest.MonkeyPatch):
+    run = few().read()
+    rows = []
+    for name, hinge in (("st_w1", 0.37), ("st_w2", 0.37), ("luo_w1", 0.2)):
+        keys = {"variant": name, "seed": 1, "images": 0}
+        rows += [
+            keys | {"step": step, "quantity": "hinge", "value": value} for step, value in ((10, 9.0), (100, hinge))
+        ]
+        rows.append(keys | {"step": 100, "quantity": "hinge_share", "value": 1.0})
+        known = run.by_name[name]
+        monkeypatch.setitem(run.by_name, name, known.model_copy(update={"settings": {**known.settings, "margin": 0.2}}))
+    monkeypatch.setitem(vars(run), "curves", pd.DataFrame(rows))
+    assert [name for name, its in listeners.ended(run).items() if its.dead] == ["st_w1", "st_w2"]
+    assert listeners.line(run).endswith(": st_w1 (hinge 0.37, share 1.00), st_w2 (hinge 0.37, share 1.00).")
+    why = "cannot be tested: the listener of st_w1 and st_w2 does not learn"
+    made = claims.claims(run)
+    assert {claim.untestable for claim in made if claim.id == "P14" and claim.right == ST} == {why}
+    assert {claim.untestable for claim in made if claim.id == "P15"} == {""}
+    notes = lines(run, "psst_table2").set_index(["row", "column"])["note"]
+    assert why in notes[ST, "R@10"]
+    assert why not in notes[PSST, "R@10"]
 
 
 # --- Words

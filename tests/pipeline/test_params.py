@@ -1,8 +1,9 @@
 """The parameter files: what is read from them, and the one line that a wrong one gets."""
 
-from pathlib import Path
+import shutil
 
 import pytest
+from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import modify_yaml
 from parameter_files import FILES, ROOT, ParameterFiles
 from ruamel.yaml import YAML
@@ -11,9 +12,10 @@ from seqcap.errors import InputError
 from seqcap.pipeline.overlay import overlay
 from seqcap.pipeline.parameter_files import parameter_files
 from seqcap.pipeline.params import read_params
+from seqcap.tools.show import at
 
 SMOOTHING, SLE, PSST = (f"papers/{name}/runs.yaml" for name in ("smoothing", "sle", "psst"))
-PAPER = "scales/paper.yaml"
+SCALES = [name for name in FILES if "scales/" in name]
 
 
 @pytest.fixture
@@ -47,13 +49,14 @@ def test_every_entry_knows_its_file(files):
     assert str(params.source("seed")) == "params.yaml"
 
 
-@pytest.mark.parametrize("scale", [name for name in FILES if name.startswith("scales")])
+@pytest.mark.parametrize("scale", SCALES)
 def test_a_committed_scale_names_what_is_there(scale):
     """What a scale names and the files lack is passed over: an experiment may have left it out."""
-    for name, changes in YAML(typ="safe").load((ROOT / scale).read_text()).items():
-        content = YAML(typ="safe").load((ROOT / name).read_text())
-        for section, entries in changes.items():
-            assert set(entries) <= set(content[section])
+    folder = (ROOT / scale).parents[1]
+    (file,) = [path for path in parameter_files(ROOT) if (ROOT / path).parent == folder]
+    content = YAML(typ="safe").load((ROOT / file).read_text())
+    for section, entries in YAML(typ="safe").load((ROOT / scale).read_text()).items():
+        assert set(entries) <= set(content[section])
 
 
 # --- like
@@ -116,7 +119,7 @@ def test_a_sweep_stands_for_one_run_per_value(files):
     assert list(runs) == ["luo_w07", "luo_w22", "luo_w14"]
     assert [run.label for run in runs.values()] == ["Luo, w .7", "Luo, w 2.2", "Luo, w 14"]
     assert [run.settings["weight"] for run in runs.values()] == [0.7, 2.2, 14.0]
-    assert [run.seeds for run in runs.values()] == [1, 2, 1]
+    assert [run.seeds for run in runs.values()] == [3, 2, 3]
     assert {(run.group, run.objective) for run in runs.values()} == {("psst_luo", "discriminability")}
 
 
@@ -131,15 +134,36 @@ def test_a_run_like_one_with_a_sweep_may_have_other_values_or_none(files):
 # --- Style
 
 
-@pytest.mark.parametrize("path", [*parameter_files(ROOT), Path(PAPER)], ids=str)
+@pytest.mark.parametrize("path", FILES)
 def test_parameters_are_stored_as_dvc_writes_them(tmp_path, path):
     """So that `dvc exp run -S` changes one line. To store a file so, call `modify_yaml` with its path as below."""
-    copy = tmp_path / path.name
+    copy = tmp_path / "copy.yaml"
     committed = (ROOT / path).read_text(encoding="utf-8")
     copy.write_text(committed, encoding="utf-8")
     with modify_yaml(copy):
         pass
     assert copy.read_text(encoding="utf-8") == committed
+
+
+def leaves(values, place=()):
+    """Each key with a value of its own, as `-S` names it."""
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, (*place, key))
+        else:
+            yield ".".join((*place, key))
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_dvc_sets_every_key(tmp_path, path):
+    """By the override parser of `dvc exp run -S`, each key alone."""
+    copy = tmp_path / "copy.yaml"
+    shutil.copy(ROOT / path, copy)
+    keys = list(leaves(YAML(typ="safe").load(copy)))
+    apply_overrides(copy, [f"{key}=mine{place}" for place, key in enumerate(keys)])
+    changed = YAML(typ="safe").load(copy)
+    assert list(leaves(changed)) == keys
+    assert [at(changed, tuple(key.split("."))) for key in keys] == [f"mine{place}" for place in range(len(keys))]
 
 
 # --- scale
@@ -160,10 +184,10 @@ def test_a_scale_changes_values_key_by_key(files):
 
 def test_a_scale_of_ones_own(files):
     files["scale"] = "huge"
-    files.content("scales/huge.yaml")["params.yaml"] = {"captioners": {"lstm": {"seeds": 9}}}
+    files.content("scales/huge.yaml")["captioners"] = {"lstm": {"seeds": 9}}
     assert files.read().shared.captioners["lstm"].seeds == 9
-    files.content("scales/huge.yaml")["params.yml"] = {}
-    assert "scales/huge.yaml: 'params.yml' is no parameter file" in message(files.read)
+    files.content("papers/sle/scales/huge.yaml")["run"] = {}
+    assert "papers/sle/scales/huge.yaml: run is not in papers/sle/runs.yaml; allowed: " in message(files.read)
 
 
 def test_a_scale_passes_over_what_an_experiment_left_out(files):

@@ -217,22 +217,33 @@ def pair(**spans: tuple[float, float]) -> tuple[Results, list[Curve]]:
 
 
 @pytest.mark.parametrize(
-    ("spans", "printed", "scale", "share", "value"),
+    ("spans", "printed", "scale", "ours", "value"),
     [
         # The paper's point if the curves get there.
-        ({"m": (0.0, 2.0), "a": (0.5, 1.5), "b": (1.4, 1.0)}, 1.25, 1, 0.5, 1.25),
+        ({"m": (0.0, 2.0), "a": (0.5, 1.5), "b": (1.4, 1.0)}, 1.25, 1, 0.7, 1.25),
         # Else the middle of what most cover: without its outer tenths, a goes from .6 to 1.4.
-        ({"m": (0.0, 2.0), "a": (0.5, 1.5)}, 1.45, 1, 0.5, 1.0),
-        ({"m": (0.0, 2.0), "a": (0.5, 1.5)}, 120, 50, 0.25, 0.8),
+        ({"m": (0.0, 2.0), "a": (0.5, 1.5)}, 1.45, 1, None, 1.0),
+        ({"m": (0.0, 2.0), "a": (0.5, 1.5)}, 120, 50, 0.7, 0.7),
         # What the main curve does not cover is no place.
-        ({"m": (0.0, 1.0), "a": (2.0, 3.0), "b": (2.0, 3.0)}, 2.5, 1, 0.5, 0.5),
+        ({"m": (0.0, 1.0), "a": (2.0, 3.0), "b": (2.0, 3.0)}, 2.5, 1, None, 0.5),
     ],
 )
-def test_where_curves_are_compared(spans, printed: float, scale: float, share: float, value: float):
+def test_where_curves_are_compared(spans, printed: float, scale: float, ours: float | None, value: float):
     run, (main, *others) = pair(**spans)
-    point = choose(run, main, others, X, printed, scale, share)
+    point = choose(run, main, others, X, printed, scale, ours)
     assert point.value == pytest.approx(value)
     assert point.is_printed == (value * scale == printed)
+
+
+def test_a_point_that_fewer_than_half_reach_is_refused():
+    spans = {"m": (0.0, 1.0), "a": (2.0, 3.0), "b": (2.0, 3.0), "c": (0.4, 0.6)}
+    run, (main, *others) = pair(**spans)
+    refused = choose(run, main, others, X, 9, 1, ours=0.9)
+    assert refused.refused == "CIDEr 0.900 is refused: 1 of 4 methods reach it"
+    assert reason(run, refused, main) == refused.refused
+    # A single run is read where it is.
+    assert number(run, refused, Curve("One", ("m0",), (None,))).by_seed == pytest.approx({1: 0.49, 2: 0.5})
+    assert choose(run, main, others, X, 9, 1, ours=0.5).refused == ""
 
 
 def test_without_the_main_curve_the_others_count():

@@ -22,7 +22,6 @@ def block(samples: list[Captions]) -> np.ndarray:
 
 def by_pycocoevalcap(pairs: list[tuple[list[int], Captions]]) -> np.ndarray:
     """[pairs, 4] per-sentence scores of (hypothesis, references)."""
-
     references = {index: [text(ids) for ids in captions] for index, (_, captions) in enumerate(pairs)}
     hypotheses = {index: [text(ids)] for index, (ids, _) in enumerate(pairs)}
     _, scores = PycocoBleu(4).compute_score(references, hypotheses, verbose=0)

@@ -86,6 +86,18 @@ def test_words_of_texts_are_those_of_the_tokenizer():
     assert (counted.images, counted.words) == (3, ["dog"])
 
 
+def test_a_damaged_file_is_named(tmp_path):
+    """In the middle of what is compressed."""
+    path = tmp_path / "counts.npz"
+    DocumentFrequencies.of_captions([["a dog", "a red cat"], ["a dog", "a cat"]] * 20).write(path)
+    content = bytearray(path.read_bytes())
+    start = content.index(b"grams.npy") + len(b"grams.npy")
+    content[start : start + 40] = bytes(range(200, 240))
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"counts\.npz: holds no document frequencies"):
+        DocumentFrequencies.read(path)
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\3\4", b"hello", None])
 def test_another_file_is_named(tmp_path, content):
     path = tmp_path / "counts.npz"

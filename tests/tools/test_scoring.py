@@ -312,6 +312,8 @@ def test_standard_input(monkeypatch, text):
 
 def test_metrics_in_any_spelling():
     assert find_metrics(["cider", "BLEU-4", "rouge_l"]) == ["BLEU4", "ROUGE_L", "CIDEr"]
+    with pytest.raises(InputError, match=r"'CLIPScore' needs images; call seqcap\.clip_score"):
+        find_metrics(["CLIPScore"])
     assert find_metrics(["ROUGE", "CIDEr-D", "Spider", "bleu"]) == [*QUALITY[:4], "ROUGE_L", "CIDEr", "SPIDEr"]
 
 

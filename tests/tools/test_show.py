@@ -56,7 +56,7 @@ def test_each_value_has_the_place_that_decides_it(project):
 def test_the_scale_comes_last(project):
     path = project / "params.yaml"
     path.write_text(path.read_text().replace("scale: laptop", "scale: paper"))
-    assert lines_of("pg_bcmr")["epochs"].endswith("scales/paper.yaml: runs.policy")
+    assert lines_of("pg_bcmr")["epochs"].endswith("papers/spider/scales/paper.yaml: runs.policy")
     assert "40" in lines_of("pg_bcmr")["epochs"]
 
 

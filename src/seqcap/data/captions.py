@@ -24,12 +24,16 @@ class CaptionData(StageConfig):
 
 
 class ImageData(CaptionData):
+    """What the stage `data` makes of a task with images."""
+
     kind: Literal["images"] = "images"
     scenes: Mapping[str, Any] | None  # None: the images are read from `root`
     pretrained: str | None = None  # folder of the captioner whose tokens the captions are; None: words
 
 
 class ClipData(CaptionData):
+    """What the stage `data` makes of a task with clips."""
+
     kind: Literal["clips"] = "clips"
     clips: Mapping[str, Any] | None  # None: the clips are read from `root`
 

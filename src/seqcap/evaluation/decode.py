@@ -42,6 +42,8 @@ class DecodingRun(Search):
 
 
 class DecodeConfig(StageConfig):
+    """What the stage `decode` decodes: the runs of a group."""
+
     runs: tuple[DecodingRun, ...]
 
 

@@ -55,6 +55,8 @@ class EstimatorsConfig(GradientsConfig, Sizes):
 
 @dataclass(frozen=True)
 class Estimator:
+    """A way to estimate the gradient through a listener."""
+
     name: str  # `REFERENCE`, `OWN_HINGE` or a distribution of `seqcap.models.relaxation`
     draws: int = 1  # captions of each image over which one estimate is the mean
     relaxation: Relaxation | None = None  # None: a score function

@@ -20,6 +20,8 @@ Ranks = Sequence[int] | int | None  # rank of each caption, or of all of them; N
 
 
 class EvaluationConfig(StageConfig):
+    """What the stage `evaluate` scores: the decoded captions of an evaluation's runs."""
+
     name: str
     paper: str
     task: str
@@ -33,6 +35,8 @@ class EvaluationConfig(StageConfig):
 
 @dataclass
 class DecodedRun:
+    """The captions of one seed of a run, and the rows of their scores."""
+
     name: str
     seed: int
     captions: dict[str, Sets]  # decoder -> item, ascending -> captions by rank

@@ -55,6 +55,8 @@ Measured = Mapping[str, Iterable[float]]  # metric -> its value for each caption
 
 
 class RetrievalConfig(EvaluationConfig):
+    """What the stage `retrieve` measures: how well decoded captions tell images apart, for retrievers."""
+
     kind: TaskKind = "images"
     references: tuple[int, ...] | None = None
     rewards: Mapping[str, Mapping[str, float]] = {}

@@ -49,6 +49,8 @@ class Extraction(Reading):
 
 
 class FeaturesConfig(StageConfig, Extraction):
+    """What the stage `features` extracts: a task's features by a trained or a given encoder."""
+
     task: str
     root: str  # of the images or clips
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -50,11 +51,14 @@ class LocalClip:
     def __init__(self, folder: str | Path, device: str = "cpu") -> None:
         require("clip", "CLIPScore")
         from seqcap.features.clip_folder import read
+        from seqcap.features.folder_config import check_config
 
         folder = Path(folder)
+        check_config(folder)
         model, self._tokenizer, self._processor = read(folder)
         self._model = model.to(device)
         self._device = device
+        self._folder = folder
         content = hashlib.sha256((folder / "config.json").read_bytes())
         content.update((folder / "model.safetensors").read_bytes())
         named = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("_name_or_path") or folder.name
@@ -66,8 +70,9 @@ class LocalClip:
         vectors = []
         for start in range(0, len(images), BATCH):
             part = [read_image(Path(i)) if isinstance(i, str | Path) else i for i in images[start : start + BATCH]]
-            pixels = self._processor(part, return_tensors="pt").pixel_values.to(self._device)
-            vectors.append(self._model.visual_projection(self._model.vision_model(pixels).pooler_output))
+            with self._in_one_line("pictures"):
+                pixels = self._processor(part, return_tensors="pt").pixel_values.to(self._device)
+                vectors.append(self._model.visual_projection(self._model.vision_model(pixels).pooler_output))
         return _array(vectors)
 
     def texts(self, texts: Sequence[str]) -> Floats:
@@ -75,10 +80,20 @@ class LocalClip:
         options = {"padding": True, "truncation": True, "max_length": longest, "return_tensors": "pt"}
         vectors = []
         for start in range(0, len(texts), BATCH):
-            tokens = self._tokenizer(list(texts[start : start + BATCH]), **options).to(self._device)
-            # `get_text_features` differs between versions of transformers.
-            vectors.append(self._model.text_projection(self._model.text_model(**tokens).pooler_output))
+            with self._in_one_line("texts"):
+                tokens = self._tokenizer(list(texts[start : start + BATCH]), **options).to(self._device)
+                # `get_text_features` differs between versions of transformers.
+                vectors.append(self._model.text_projection(self._model.text_model(**tokens).pooler_output))
         return _array(vectors)
+
+    @contextmanager
+    def _in_one_line(self, what: str) -> Iterator[None]:
+        """The folder's files fit each other only if its processor and tokenizer make what its model reads."""
+        try:
+            yield
+        except Exception as error:  # transformers raises many kinds
+            problem = f"holds a CLIP that cannot read {what} ({error})"
+            raise InputError(self._folder, problem, "name a folder that `save_pretrained` wrote") from None
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class Evaluation:
 @dataclass(frozen=True)
 class Comparison:
     """Systems, and how far each is from the first: `differences[system][metric]` is a `Difference` (value, low, high,
-    p_value) of metrics by their names in `seqcap.METRICS`."""
+    p_value) of metrics by their names in `Evaluation.corpus`."""
 
     systems: Mapping[str, Evaluation]
     differences: Mapping[str, Mapping[str, Difference]]
@@ -120,6 +120,10 @@ def compare(
 
     Args:
         systems: by name, candidates as `evaluate` takes them; at least two.
+        references: as `evaluate` takes them, and so are all that follow.
+        metrics: which are computed.
+        frequencies: CIDEr's document frequencies.
+        cache: a folder for parses and phrases.
 
     Raises:
         InputError: as `evaluate`, or the systems captioned different items.

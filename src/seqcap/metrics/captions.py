@@ -15,6 +15,8 @@ References = Mapping[int, Sequence[Caption]]
 
 
 class Scores(NamedTuple):
+    """A metric's values of the captions of some images, one of each."""
+
     image_ids: list[int]  # ascending
     per_image: Floats  # [images]
     corpus: float  # the metric's own aggregate, not always the mean

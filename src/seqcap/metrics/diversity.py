@@ -23,6 +23,8 @@ BAD_ENDINGS = frozenset(["a", "an", "the", "with", "in", "on", "of", "at", "to",
 
 
 class MutualBleu(NamedTuple):
+    """mBLEU: how like each of an image's captions is to the others of that image."""
+
     image_ids: list[int]  # ascending
     corpus: Floats  # [4] mBLEU-1..4
     statistics: Floats  # [images, slots, 10]; `mutual_bleu_from_totals` of their sum over images gives `corpus`

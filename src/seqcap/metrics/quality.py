@@ -30,6 +30,8 @@ FIRST_ID = 4  # smaller ids are special tokens
 
 @dataclass(frozen=True)
 class Measured:
+    """A metric's values of n captions, and the counts that give its value of any part of them."""
+
     per_caption: Floats  # [n]
     statistics: Floats  # [n, k] counts, whose sums over captions give corpus values
     aggregate: Callable[[Floats], Floats]  # sums [..., k] -> corpus values [...]

@@ -14,6 +14,8 @@ Level = Literal["caption", "set", "corpus"]
 
 @dataclass(frozen=True)
 class Metric:
+    """What there is to know of a metric in order to show it."""
+
     name: str  # in scores, and in the columns of this package's tables
     label: str  # in text
     direction: Direction = "higher"  # which values are better; "" if neither
@@ -152,6 +154,8 @@ def find_metrics(names: Iterable[str]) -> list[str]:
     found: list[str] = []
     for name in names:
         if _plain(name) not in known:
+            if _plain(name) in ("clipscore", "refclipscore"):
+                raise InputError("metrics", f"{name!r} needs images", "call seqcap.clip_score (docs/python.md)")
             close = get_close_matches(_plain(name), known, 1)
             meant = f"did you mean {known[close[0]][0]}? or " if close else ""
             raise InputError("metrics", f"{name!r} is not known", f"{meant}choose among {', '.join(QUALITY)}")

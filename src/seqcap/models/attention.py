@@ -15,6 +15,14 @@ class Config(CaptionerConfig):
 
 
 class Model(ImageCaptioner):
+    """An LSTM whose input is the last word and what it attends to.
+
+    Args:
+        config: its sizes.
+        vocabulary_size: V, the number of tokens.
+        feature_shape: (height, width, channels) of a grid, or (regions, channels).
+    """
+
     features = "grid"
     parts = 2
     recording = Stepwise

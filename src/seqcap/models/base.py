@@ -204,6 +204,8 @@ class Standardised(nn.Module):
 
 
 class CaptionerConfig(Frozen):
+    """The sizes that every captioner of images has."""
+
     hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
 
 

@@ -12,6 +12,8 @@ from seqcap.models.base import Captioner, Tensors, repeat, select
 
 
 class Decoder(Protocol):
+    """What decoding needs of a captioner: its state before the first token, and a step from token to token."""
+
     def start(self, memory: Tensors) -> Tensors: ...
 
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]: ...

@@ -16,6 +16,7 @@ from seqcap.data.tokens import TokenVocabulary
 from seqcap.data.vocabulary import BOS, EOS, PAD, UNK
 from seqcap.errors import InputError
 from seqcap.features.captioner_folder import Pixels, build_model, read_model, read_vocabulary
+from seqcap.features.folder_config import check_config
 from seqcap.models.base import IMPOSSIBLE, PIXELS, Captioner, Tensors, in_precision
 from seqcap.system.extras import require
 
@@ -24,6 +25,8 @@ ADAPTED = r".*\.(query|value|q_proj|v_proj|c_attn|q_attn)"
 
 
 class Config(Frozen):
+    """Which captioner of Hugging Face is trained, and how many of its weights."""
+
     folder: str = Field(description="with the model's config.json, weights, tokenizer and image processor")
     lora: int | None = Field(
         None, ge=1, le=1024, description="rank of LoRA (Hu et al., ICLR 2022); null: every weight is trained"
@@ -76,6 +79,7 @@ class Model(Captioner):
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(vocabulary_size, 1, 1)
         self.folder = Path(config.folder)
+        check_config(self.folder)
         vocabulary = read_vocabulary(self.folder)
         if len(vocabulary) != vocabulary_size:
             problem = f"has {len(vocabulary)} tokens, and the task's vocabulary {vocabulary_size}"
@@ -259,6 +263,7 @@ def _cache(parts: list[Tensor]) -> Any:
 def from_folder(folder: str | Path, lora: int | None = None) -> tuple[Model, TokenVocabulary, Pixels]:
     """A captioner with the folder's weights, in evaluation mode; its vocabulary; and its image processor. InputError if
     the folder holds no captioner that is known here."""
+    check_config(Path(folder))
     vocabulary, pixels = read_vocabulary(Path(folder)), Pixels(Path(folder))
     captioner = Model(Config(folder=str(folder), lora=lora), len(vocabulary), pixels.shape)
     return captioner.load_pretrained().eval(), vocabulary, pixels

@@ -18,6 +18,14 @@ class Config(CaptionerConfig):
 
 
 class Model(ImageCaptioner):
+    """An LSTM that the image's feature begins, or enters at every step.
+
+    Args:
+        config: its sizes, and where the image enters.
+        vocabulary_size: V, the number of tokens.
+        feature_shape: (channels,) of a pooled feature.
+    """
+
     features = "pooled"
     parts = 3
     recording = LSTMRecording

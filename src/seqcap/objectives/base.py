@@ -23,6 +23,8 @@ from seqcap.tasks.base import Inputs
 
 
 class Reward(Protocol):
+    """What objectives ask of a reward: scores of sampled captions."""
+
     def score(self, hypotheses: NDArray[np.int64], image: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rewards [n] of hypotheses [n, time], given their training images [n]."""
         ...
@@ -30,6 +32,9 @@ class Reward(Protocol):
 
 @dataclass(frozen=True)
 class Context:
+    """What an objective is built with, besides its settings: the run's task, reward and sizes (V: tokens of the
+    vocabulary)."""
+
     reward: Reward  # against the training references
     max_length: int  # tokens of a sampled caption, EOS included
     hidden: int  # size of the decoder's output
@@ -61,6 +66,8 @@ class Partner:
 
 @dataclass(frozen=True)
 class Batch:
+    """b images of the training split with all their captions, on the run's device."""
+
     features: Tensor  # [b, *feature shape]
     images: NDArray[np.int64]  # rows among the training images, int64 [b]; on the CPU, where rewards need them
     captions: Tensor  # ids [b, references, time]; a missing reference is all PAD

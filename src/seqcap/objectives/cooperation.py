@@ -30,11 +30,15 @@ LISTENER = "listener"
 
 
 class HingeConfig(Frozen):
+    """The settings of the hinge by which a listener pays."""
+
     weight: float = Field(ge=0, description="of the hinge against CIDEr-D (w)")
     margin: float = Field(0.2, gt=0, le=2, description="of the hinge, a cosine (the paper's eq. 2 has 1, its code .2)")
 
 
 class ListenerConfig(Frozen):
+    """The settings of a listener that learns beside the captioner."""
+
     listener_pace: float = Field(1.0, gt=0, description="the listener's learning rate as a multiple of the captioner's")
 
 

@@ -53,6 +53,8 @@ class ContrastiveConfig(DiscriminatorConfig):
 
 
 class BicontrastiveConfig(ContrastiveConfig):
+    """The settings of a reward that compares in both directions, from image to caption and from caption to image."""
+
     halve: bool = Field(False, description="half of r_bicont, as in the released code: alpha .94 is .887 of eq. 2")
     mined_ranks: tuple[int, ...] = Field((4, 5), description="mined images that are negatives, 1: the nearest")
 

@@ -1,20 +1,24 @@
 """Joint training with the hinge as a reward: REINFORCE of Vered et al., ICCV 2019 (Table 2)."""
 
+from pydantic import Field
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, draw_with_greedy, sample_references
+from seqcap.objectives.base import Batch, draw_with_greedy
 from seqcap.objectives.cooperation import HingeConfig, ListenerConfig, ListenerObjective, zero_loss
+from seqcap.objectives.discriminability import Baseline, baseline_captions
 
 
 class Config(HingeConfig, ListenerConfig):
     """Speaker and listener take turns, as in the released code. Each learns in half of the steps."""
 
+    baseline: Baseline = Field("reference", description="caption whose hinge is subtracted from the sample's")
+
 
 class Model(ListenerObjective):
     """Even steps train the speaker by `ListenerObjective.reinforce`, odd steps the listener on the speaker's samples.
     The baseline of CIDEr-D is that of the greedy caption, the baseline of the hinge that of a random reference, against
-    the other images' references (released code)."""
+    the other images' references (released code), or with `baseline: greedy` (ours) that of the greedy caption."""
 
     config: Config
 
@@ -28,6 +32,6 @@ class Model(ListenerObjective):
         if self.listener_learns():
             return self.listener_loss(captioner, batch, self.config.margin)
         samples = draw_with_greedy(captioner, captioner.encode(batch.features), batch, self.context, 1)
-        references = sample_references(batch.captions)
-        loss, logs = self.reinforce(captioner, batch, self.config, samples, references)
+        baseline = baseline_captions(self.config.baseline, samples, batch)
+        loss, logs = self.reinforce(captioner, batch, self.config, samples, baseline)
         return loss + zero_loss(self.listener), logs

@@ -7,10 +7,9 @@ from torch import Tensor
 
 from seqcap.objectives import discriminability
 from seqcap.objectives.base import Context
-from seqcap.objectives.cooperation import HingeConfig
 
 
-class Config(HingeConfig):
+class Config(discriminability.Config):
     """The paper's negatives are moderately hard: unlabelled images of middle rank among those nearest to the reference.
     Here they are the hardest of a random part: among 128 of 2,000, its rank is about 16."""
 

@@ -26,6 +26,8 @@ Pool = Literal["vocabulary", "batch", "references"]
 
 @dataclass(frozen=True)
 class Scored:
+    """Tokens at m places of captions with their log-probabilities, and what each counts in a loss."""
+
     log_p: Tensor  # [m, V]
     tokens: Tensor  # ids [m, k], k alternatives at each of m places
     weights: Tensor  # [m, k], such that losses are means over the captions' tokens
@@ -93,6 +95,8 @@ class TokenTargets(nn.Module):
 
 @dataclass(frozen=True)
 class Sequences:
+    """Captions that were made of n given ones by exchanging words."""
+
     tokens: Tensor  # ids [n, L, time], L samples for each caption
     distances: Tensor  # [n, L], Hamming distances to the caption
     pool_share: float  # mean size of the captions' pools, as a share of all words
@@ -193,6 +197,8 @@ def distance_log_probs(places: Tensor, alternatives: Tensor, tau: float, longest
 
 @dataclass(frozen=True)
 class Substitutes:
+    """The words that may replace those of n captions: each caption has a pool."""
+
     words: Tensor  # ids of all pools' words, pool after pool, each ascending; one more entry at the end
     start: Tensor  # [n], where each caption's pool begins in `words`
     size: Tensor  # [n], number of words V in it

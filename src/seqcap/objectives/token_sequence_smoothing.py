@@ -10,6 +10,8 @@ from seqcap.objectives.smoothing import STRENGTH
 
 
 class Config(Frozen):
+    """The settings of both kinds of smoothing."""
+
     token: token_smoothing.Config
     sequence: sequence_smoothing.Config
 

@@ -97,10 +97,8 @@ def _defined(statement: ast.stmt) -> set[str]:
 @cache
 def _files(module: str) -> tuple[Path, ...]:
     """The files that an import of a module runs: its own and those of its packages. None if it is not a module."""
-    if module.split(".")[0] != PACKAGE.name:
-        return ()
-    parts = module.split(".")[1:]
-    if parts[:1] == [ROOM]:
+    package, *parts = module.split(".")
+    if package != PACKAGE.name or parts[:1] == [ROOM]:
         return ()
     base = PACKAGE.joinpath(*parts)
     # A folder of data may have the name of a module beside it.

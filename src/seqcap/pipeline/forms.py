@@ -38,6 +38,8 @@ Reward = Annotated[
 
 
 class TaskParams(Section):
+    """What params.yaml says of every task."""
+
     root: str | None
     min_count: Positive
     max_length: int = Field(ge=2, le=100)
@@ -45,6 +47,8 @@ class TaskParams(Section):
 
 
 class ImageTask(TaskParams):
+    """What params.yaml says of a task with images."""
+
     kind: Literal["images"]
     dataset: Annotated[Name, _dataset("images")]
     # What differs from `scenes` in its generated world. `seed_offset` is added to `seed`: no image is in two worlds.
@@ -54,11 +58,15 @@ class ImageTask(TaskParams):
 
 
 class ClipTask(TaskParams):
+    """What params.yaml says of a task with clips."""
+
     kind: Literal["clips"]
     dataset: Annotated[Name, _dataset("clips")]
 
 
 class SentenceTask(TaskParams, Corpus):
+    """What params.yaml says of a task of translation."""
+
     kind: Literal["sentences"]
     dataset: Literal["scenes", "text"]
     subwords: Annotated[int, Field(ge=1, le=200_000)] | None
@@ -75,6 +83,8 @@ class Features(Section, Extraction, EncoderSettings):
 
 
 class CaptionerParams(Section):
+    """What params.yaml says of a captioner."""
+
     task: Name
     architecture: Name
     seeds: Seeds

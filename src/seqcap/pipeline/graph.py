@@ -93,7 +93,9 @@ def _there(root: Path, name: Path) -> list[Path]:
 
 def _configure(root: Path) -> dict[str, Any]:
     # Not the folder of the papers: DVC writes their locks there.
-    reads = [*parameter_files(root), SCALES, Path("stages"), Path("src/seqcap")]
+    files = parameter_files(root)
+    scales = [file.parent / SCALES for file in files if (root / file.parent / SCALES).is_dir()]
+    reads = [*files, *scales, Path("stages"), Path("src/seqcap")]
     return {
         "desc": "Check the parameters and write one configuration per stage",
         "cmd": "python stages/configure.py",

@@ -24,6 +24,11 @@ def parameter_files(root: Path = Path()) -> list[Path]:
     return [PARAMS, *(path.relative_to(root) for path in sorted((root / PAPERS).glob(f"*/{PAPER_FILE}")))]
 
 
+def scale_file(file: Path, scale: str) -> Path:
+    """What a scale lays over a parameter file: scales/<scale>.yaml beside it."""
+    return file.parent / SCALES / f"{scale}.yaml"
+
+
 def is_parameter_file(name: str) -> bool:
     """Whether a path in a checkout is that of params.yaml or of a paper's file."""
     return name == str(PARAMS) or re.fullmatch(rf"{PAPERS}/[^/]+/{re.escape(PAPER_FILE)}", name) is not None

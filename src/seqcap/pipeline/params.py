@@ -1,5 +1,5 @@
-"""The parameter files as typed values (`forms`): params.yaml, papers/<paper>/runs.yaml, and scales/<scale>.yaml, which
-holds what another scale changes of both."""
+"""The parameter files as typed values (`forms`): params.yaml, papers/<paper>/runs.yaml, and beside each of them
+scales/<scale>.yaml, which holds what another scale changes of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from seqcap.pipeline.forms import (
 )
 from seqcap.pipeline.kind import Key
 from seqcap.pipeline.overlay import overlay, trained_runs
-from seqcap.pipeline.parameter_files import PARAMS, SCALES, is_parameter_file, parameter_files, read_yaml
+from seqcap.pipeline.parameter_files import PARAMS, SCALES, parameter_files, read_yaml, scale_file
 from seqcap.pipeline.validation import validated
 
 T = TypeVar("T")
@@ -122,16 +122,18 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path) -> None:
         raise InputError(PARAMS, f"scale is {scale!r}", f"allowed: {', '.join(allowed)}")
     if scale == "laptop":
         return
-    path = SCALES / f"{scale}.yaml"
-    for name, changes in read_yaml(root / path).items():
-        if not is_parameter_file(name):
-            raise InputError(path, f"{name!r} is no parameter file", f"allowed: {', '.join(map(str, files))}")
-        content = files.get(Path(name), {})
+    for file, content in files.items():
+        path = scale_file(file, scale)
+        if not content or not (root / path).is_file():
+            continue
+        changes = read_yaml(root / path)
+        check_sections(changes, path)
         for section, values in changes.items():
-            if section in named_sections():
-                values = {key: value for key, value in values.items() if key in content.get(section, {})}
-            if section in content:
-                overlay(content, {section: values}, path)
+            if section not in content:
+                raise InputError(path, f"{section} is not in {file}", f"allowed: {', '.join(content)}")
+            is_named = section in named_sections()
+            there = {key: value for key, value in values.items() if key in content[section]} if is_named else values
+            overlay(content, {section: there}, path)
 
 
 def _fill(value: Any, alpha: float) -> Any:

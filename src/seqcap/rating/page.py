@@ -58,6 +58,8 @@ class NaturalnessItem:
 
 
 class RatingConfig(PaperConfig):
+    """What the stage `rating` makes a page of: captions that people are asked about."""
+
     judge: str  # folder of the retriever whose first seed says which images are similar
 
 

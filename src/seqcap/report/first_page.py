@@ -11,7 +11,7 @@ from seqcap.files import json_file
 from seqcap.report import REPORTS, provenance, texts
 from seqcap.report.advice import advice
 from seqcap.report.learnt import YARDSTICKS, learnt, read_yardsticks
-from seqcap.report.overview import ACROSS, LITERAL, PRECISION, RECALL, Overview
+from seqcap.report.overview import ACROSS, LITERAL, PRECISION, RECALL, TWIN, Overview
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import RESULTS, Claim, Line, Summary, foremost
 from seqcap.report.verdicts import (
@@ -29,13 +29,11 @@ from seqcap.report.verdicts import (
 
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
 # Columns that results of older code lack.
-_WANTED = (LITERAL, PRECISION, RECALL)
+_WANTED = (TWIN, LITERAL, PRECISION, RECALL)
 
 _NO_REASON = "No reason was found; tried: nothing beyond what the paper's page shows."
 
-FAILED_BEFORE = "does not hold"  # the older rule's word for the opposite sign
-
-ByPaper = dict[str, list[str]]  # paper -> claims
+ByPaper = dict[str, list[Claim]]  # paper -> claims
 ByOutcome = dict[str, dict[tuple[str, str], list[Claim]]]  # paper -> verdict and reason -> claims
 
 
@@ -51,6 +49,8 @@ class There:
 
 @dataclass(frozen=True)
 class Reported:
+    """What the first page is made of: the committed results of all papers."""
+
     config: ReportConfig
     folder: Path  # of the report
     papers: Mapping[str, Summary]  # those whose results are there
@@ -80,9 +80,9 @@ class Reported:
         return any(other.deciding.difference and other.deciding.key != claim.deciding.key for other in its)
 
     def label(self, paper: str) -> str:
-        """A paper's label, with the rule of its verdicts if that is not today's."""
+        """A paper's label, with a mark where its verdicts are not by today's rule."""
         summary = self.papers[paper]
-        return f"{summary.said['label']} (rule of `{summary.rule}`)" if summary.rule else str(summary.said["label"])
+        return f"{summary.said['label']} (older rule)" if summary.rule else str(summary.said["label"])
 
     def shown(self, paper: str) -> list[Claim]:
         """The claims of a paper that this page shows (`foremost`), of those that were run."""
@@ -104,9 +104,10 @@ class Reported:
         its = [(paper, claim) for paper, of_paper in claims.items() for claim in of_paper]
         return [data for data in self.published if any(data in self.elsewhere(*pair) for pair in its)]
 
-    def pages_on(self, data: str) -> str:
-        """The papers with results on other data, each with a link to its page there."""
-        labels = {paper: str(summary.said["label"]) for paper, summary in self.published[data].items()}
+    def pages_on(self, data: str, papers: Collection[str] | None = None) -> str:
+        """The papers, or some of them, with results on other data, each with a link to its page there."""
+        its = self.published[data] if papers is None else {paper: self.published[data][paper] for paper in papers}
+        labels = {paper: str(summary.said["label"]) for paper, summary in its.items()}
         pages = {paper: self.page_of(paper, data) for paper in labels}
         return ", ".join(f"[{label}]({pages[paper]})" if pages[paper] else label for paper, label in labels.items())
 
@@ -146,6 +147,18 @@ class Reported:
     def older(self) -> list[str]:
         """The labels of the papers whose claims are not counted."""
         return [summary.said["label"] for summary in self.papers.values() if summary.rule and summary.claims]
+
+    @property
+    def rules(self) -> dict[str, list[str]]:
+        """Commit of an older rule -> what is judged by it."""
+        found = dict[str, list[str]]()
+        for summary in self.papers.values():
+            if summary.rule and summary.claims:
+                found.setdefault(summary.rule, []).append(str(summary.said["label"]))
+        for data, papers in self.published.items():
+            for rule in dict.fromkeys(summary.rule for summary in papers.values() if summary.rule):
+                found.setdefault(rule, []).append(data)
+        return found
 
     @property
     def counted(self) -> str:
@@ -222,10 +235,44 @@ def _across(report: Reported) -> dict[str, Any]:
     return found | {
         "table": rows.markdown({"minutes": minutes}),
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
-        "advice": advice(rows),
+        "advice": advice(rows, _better_than_likelihood(report), _literal(report)),
         "of_objectives": learnt(rows, yardsticks),
         "lacking": [name for name in _WANTED if not rows.has(name)],
+        "has_twin": rows.has(TWIN),
     }
+
+
+def _better_than_likelihood(report: Reported) -> list[str]:
+    """The comparisons by which the CIDEr of a paper's objective is shown to be higher than that of cross-entropy."""
+    found: dict[str, str] = {}
+    for paper, claim in report.claims():
+        likelihood = report.papers[paper].said.get("likelihood", [])
+        for line in claim.lines:
+            _, metric, decoder, _, right, base = line.key
+            is_quality = (metric, decoder, base) == ("CIDEr", "beam", "")
+            if is_quality and right in likelihood and line.verdict == HOLDS:
+                found[line.sides] = f"{line.sides} {_numbers(line)} ({_link(paper, claim)})"
+    return list(found.values())
+
+
+def _literal(report: Reported) -> list[str]:
+    """The claims that are decided by what a listener finds which takes every word literally."""
+    its = [(paper, claim) for paper, claim in report.claims() if claim.deciding.key[1].startswith("literal_")]
+    return [
+        f"{claim.deciding.sides} {_numbers(claim.deciding)}, {claim.verdict} ({_link(paper, claim)})"
+        for paper, claim in its
+        if claim.deciding.difference
+    ]
+
+
+def _numbers(line: Line) -> str:
+    """ "+5.5 [3.2, 7.7]"."""
+    difference = f"{float(line.difference):+z.{len(line.difference.partition('.')[2])}f}"
+    return f"{difference} [{line.low}, {line.high}]" if line.low else difference
+
+
+def _link(paper: str, claim: Claim) -> str:
+    return f"[{claim.id}]({paper}/report.md#{claim.id.lower()})"
 
 
 def _findings(report: Reported) -> dict[str, Any]:
@@ -261,8 +308,8 @@ def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> list[
         paper, claim = finding["paper"], finding["claim"]
         summary = report.papers[paper]
         control = next((other["claim"] for other in findings if other["paper"] == paper and not other["first"]), None)
-        words = _with_rule(claim.verdict, summary.rule)
-        words += f" (a control of it: {control.verdict})" if control else ""
+        words = _with_rule(claim.words.removesuffix(DAGGER).strip(), summary.rule)
+        words += f", its control {control.verdict}" if control else ""
         here.setdefault(words, []).append(summary.said["label"])
         for data, found in report.elsewhere(paper, claim).items():
             words = found.verdict or found.line.verdict
@@ -274,7 +321,7 @@ def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> list[
 
 
 def _with_rule(verdict: str, rule: str) -> str:
-    return f"{verdict}, by an older rule" if rule else verdict
+    return f"{verdict} by an older rule" if rule else verdict
 
 
 def _grouped(labels: Mapping[str, Sequence[str]]) -> str:
@@ -293,10 +340,33 @@ def _differing(report: Reported) -> dict[str, Any]:
                 both[data] += 1
                 same[data] += verdict == other
                 if verdict != other:
-                    differing.setdefault((data, verdict, other), {}).setdefault(paper, []).append(claim.id)
+                    differing.setdefault((data, verdict, other), {}).setdefault(paper, []).append(claim)
     agreeing = {data: f"{same[data]} of {number}" for data, number in both.items()}
     uncompared = [data for data in report.published if data not in both]
-    return {"same": agreeing, "differing": differing, "uncompared": uncompared}
+    return {"same": agreeing, "differing": differing, "uncompared": uncompared, "signs": _signs(report)}
+
+
+def _signs(report: Reported) -> dict[str, ByPaper]:
+    """What is told of the signs of the comparisons that decide a claim here and are there on other data, too."""
+    found = dict[str, ByPaper]()
+    for paper, claim in report.claims():
+        for data, there in report.elsewhere(paper, claim).items():
+            if claim.deciding.difference:
+                words = f"{data}, {_in_words(_sign(claim.deciding), _sign(there.line))}"
+                found.setdefault(words, {}).setdefault(paper, []).append(claim)
+    return dict(sorted(found.items()))
+
+
+def _sign(line: Line) -> int:
+    """The sign of a difference; 0 where its interval is not on one side of 0."""
+    low, high = (float(text) if text else 0.0 for text in (line.low, line.high))
+    return (low > 0) - (high < 0)
+
+
+def _in_words(here: int, there: int) -> str:
+    if not (here and there):
+        return "an interval holds 0, here or there"
+    return "the same sign" if here == there else "the opposite sign"
 
 
 def _span(numbers: Collection[int]) -> str:
@@ -304,18 +374,26 @@ def _span(numbers: Collection[int]) -> str:
 
 
 def _became(report: Reported) -> dict[str, Any]:
-    """What became of the papers' claims: those that hold, those that are shown to be otherwise, and those that are not
-    decided; of each, paper -> verdict and reason -> claims."""
-    held, otherwise, undecided = ByOutcome(), ByOutcome(), ByOutcome()
+    """What became of the papers' claims: those that hold, those that are shown to be otherwise, those that are so but
+    for a run that was still rising, those that are not decided, and those of an older rule; of each, paper -> verdict
+    and reason -> claims."""
+    groups = {name: ByOutcome() for name in ("held", "otherwise", "excused", "undecided", "before")}
     for paper, claim in report.claims():
-        if claim.control or claim.verdict == NOT_RUN:
-            continue
-        if claim.verdict == HOLDS:
-            held.setdefault(paper, {}).setdefault((claim.words, ""), []).append(claim)
-        else:
-            group = otherwise if claim.verdict in (REVERSED, LESS, FAILED_BEFORE) else undecided
-            group.setdefault(paper, {}).setdefault((claim.words, _reason(claim)), []).append(claim)
-    return {"held": held, "otherwise": otherwise, "undecided": undecided}
+        if not claim.control and claim.verdict != NOT_RUN:
+            name = _outcome(report.papers[paper], claim)
+            reason = "" if name == "held" else _reason(claim)
+            groups[name].setdefault(paper, {}).setdefault((claim.words, reason), []).append(claim)
+    return groups
+
+
+def _outcome(summary: Summary, claim: Claim) -> str:
+    if summary.rule:
+        return "before"
+    if claim.verdict == HOLDS:
+        return "held"
+    if claim.verdict in (REVERSED, LESS):
+        return "otherwise"
+    return "excused" if claim.excused else "undecided"
 
 
 def _reason(claim: Claim) -> str:
@@ -345,11 +423,8 @@ def _origins(report: Reported) -> dict[str, Any]:
     rows = []
     for paper, summary in report.papers.items():
         rows += _origin(summary, f"[{summary.said['label']}]({paper}/report.md)")
-    for data, papers in report.published.items():
-        for paper, summary in papers.items():
-            label = f"{summary.said['label']} on {data}"
-            page = report.page_of(paper, data)
-            rows += _origin(summary, f"[{label}]({page})" if page else label)
+    for data in report.published:
+        rows += _origins_on(report, data)
     for folder, summary in report.studies.items():
         page = report.page(folder)
         rows += _origin(summary, f"[{summary.said['label']}]({page})" if page else summary.said["label"])
@@ -364,6 +439,17 @@ def _origins(report: Reported) -> dict[str, Any]:
         # In words where all are the same.
         "versions": versions.pop() if len(versions) == 1 else "",
     }
+
+
+def _origins_on(report: Reported, data: str) -> list[dict[str, str]]:
+    """The rows of the papers on other data; those that have one origin share them."""
+    papers, rows = report.published[data], list[dict[str, str]]()
+    alike = dict[str, list[str]]()
+    for paper, summary in papers.items():
+        alike.setdefault(repr(_origin(summary, "")), []).append(paper)
+    for its in alike.values():
+        rows += _origin(papers[its[0]], f"{report.pages_on(data, its)} on {data}")
+    return rows
 
 
 def _origin(summary: Summary, label: str) -> list[dict[str, str]]:

@@ -4,7 +4,20 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from seqcap.report.overview import CIDER, DISTINCT, DIVERSITY, LITERAL, RECALL, SAMPLES, TRUTH, WORDS, Overview, Row
+from seqcap.report.overview import (
+    CIDER,
+    DISTINCT,
+    DIVERSITY,
+    LITERAL,
+    RECALL,
+    RECALL_OF_SAMPLES,
+    SAMPLES,
+    TRUTH,
+    TWIN,
+    WORDS,
+    Overview,
+    Row,
+)
 
 YARDSTICKS = "across_yardsticks"  # rank correlations of the papers' yardsticks with TRUTH and others, a table
 
@@ -19,7 +32,7 @@ def learnt(overview: Overview, yardsticks: Sequence[Mapping[str, str]]) -> list[
         _of_samples(overview, base),
         _of_distinctiveness(overview, base),
         _of_truth(overview, base),
-        _of_yardsticks(yardsticks),
+        _of_yardsticks(yardsticks, len(overview.objectives)),
     ]
     return [sentence for sentence in found if sentence]
 
@@ -35,9 +48,9 @@ def _of_quality(overview: Overview, base: Row) -> str:
     better, worse = _ahead(overview, base, CIDER), _behind(overview, base, CIDER)
     number, text = len(overview.objectives), "**CIDEr of the best caption.** "
     if not better:
-        text += "No objective is shown to beat cross-entropy that is trained for as long"
+        text += "No objective is shown to beat cross-entropy with as many updates"
     else:
-        text += f"{_labels(better)} {_is(better)} shown to beat cross-entropy that is trained for as long"
+        text += f"{_labels(better)} {_is(better)} shown to beat cross-entropy with as many updates"
     rest = number - len(better) - len(worse)
     return f"{text}; {len(worse)} of {number} are shown to be worse, and {rest} cannot be told from it."
 
@@ -62,9 +75,8 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
     best = overview.best(DISTINCT, better)
     if best is None:
         return "**Distinctive captions.** No objective's captions are shown to be found more often by the judge."
-    text = (
-        f"**Distinctive captions.** By captions of {_labels(better)} the judge, a retriever of the kind that pays, is "
-    )
+    kind = "of another kind than the retriever that pays" if overview.has(TWIN) else "a retriever of the kind that pays"
+    text = f"**Distinctive captions.** By captions of {_labels(better)} the judge, {kind}, is "
     text += f"shown to find more images than by cross-entropy's ({best.label}: R@10 {_change(best, base, DISTINCT)})."
     if overview.has(LITERAL):
         ahead = [row for row in better if overview.is_ahead(row, base, LITERAL)]
@@ -72,7 +84,7 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
         text += f" A listener that takes every word literally is shown to find more by those of {_labels(ahead)}, "
         text += f"fewer by those of {_labels(behind)} ({best.label}: {_change(best, base, LITERAL)})."
     else:
-        text += " Whether a listener that takes every word literally does, too, is not in these results."
+        text += " Whether a listener that takes every word literally does, too, is not in this table."
     if overview.has(TRUTH):
         false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
         text += f" Of {_share(false, better)} of these the captions are shown to be true less often"
@@ -86,16 +98,18 @@ def _of_truth(overview: Overview, base: Row) -> str:
     if best is None:
         return ""
     text = f"**Truth.** {_labels(better)} {_is(better)} shown to have true captions, which say something and nothing "
-    text += f"false, more often than cross-entropy ({best.label}: {_change(best, base, TRUTH)} in a hundred)"
+    text += f"false, more often than cross-entropy ({best.label}: {_change(best, base, TRUTH)} in a hundred"
+    for column in (WORDS, DISTINCT, RECALL_OF_SAMPLES):
+        if column in best.levels and column in base.levels:
+            text += f"; {column} {_change(best, base, column)}"
+    text += ")"
     if overview.has(RECALL):
         less = [row for row in better if overview.is_ahead(base, row, RECALL)]
         text += f"; {_share(less, better)} of these are shown to tell less of the scene"
-    elif WORDS in best.levels and WORDS in base.levels:
-        text += f", in {_change(best, base, WORDS)} words"
     return f"{text}."
 
 
-def _of_yardsticks(lines: Sequence[Mapping[str, str]]) -> str:
+def _of_yardsticks(lines: Sequence[Mapping[str, str]], number: int) -> str:
     """Which yardsticks of the papers are shown to rank objectives as the truth of their captions, or against it."""
     known = [line for line in lines if line["column"] == TRUTH and line["ours_low"]]
     if not known:
@@ -110,7 +124,10 @@ def _of_yardsticks(lines: Sequence[Mapping[str, str]]) -> str:
         parts.append(f"More are shown of those that do better by {_rhos(like)}.")
     if rest:
         parts.append(f"It cannot be told by {_rhos(rest)}.")
-    return f"**What is measured, and truth** (in brackets, rank correlations). {' '.join(parts)}"
+    return (
+        f"**What is measured, and truth** (in brackets, rank correlations over {number} objectives, of which those of "
+        f"one paper are alike). {' '.join(parts)}"
+    )
 
 
 def _rhos(lines: Sequence[Mapping[str, str]]) -> str:

@@ -14,6 +14,8 @@ CROSS_ENTROPY = "cross_entropy"  # the objective that all others are compared wi
 
 # Columns of the table. Of the beam it is the best caption, of samples all of them.
 CIDER, DISTINCT, LITERAL = "CIDEr, beam", "R@10 by the judge", "R@10 by the literal listener"
+# By a retriever like the one that pays. Where it is measured, the judge is of another kind.
+TWIN = "R@10 by the twin"
 TRUTH, PRECISION, RECALL = "true captions", "true precision, beam", "true recall, beam"
 WORDS, SAMPLES, DIVERSITY = "words", "CIDEr, samples", "Div-2, samples"
 RECALL_OF_SAMPLES = "true recall, samples"
@@ -26,7 +28,7 @@ FIELDS = [
 ]
 READING = (
     "±: half of the 95% interval over training seeds and test images ({n}). ▲ ▼: shown to be better or worse than "
-    "cross-entropy trained for as long. Bold: shown to be better than every other objective. {shown}"
+    "cross-entropy with as many updates. Bold: shown to be better than every other objective. {shown}"
 )
 PAIRED = (
     "Shown: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg); rows share seeds "
@@ -54,6 +56,8 @@ class Level:
 
 @dataclass(frozen=True)
 class Row:
+    """A run of the table across papers."""
+
     paper: str
     label: str
     run: str
@@ -91,7 +95,7 @@ class Overview:
 
     @property
     def baseline(self) -> Row | None:
-        """Cross-entropy that is trained for as long as the others. The first row of it is where all start."""
+        """Cross-entropy with as many updates as the others. The first row of it is where all start."""
         likelihood = [row for row in self.rows if row.objective == CROSS_ENTROPY]
         return likelihood[-1] if likelihood else None
 

@@ -124,14 +124,18 @@ def image_name(results: Results, item: int, task: str = "") -> str:
     return f"{results.dataset(task)}, {results.split(task)} {results.kind(task).unit} {item}"
 
 
-def captions_of(results: Results, name: str, item: int, decoder: str) -> list[str]:
-    decoded, seed = results.decoded(name), results.by_name[name].seeds[0]
-    chosen = decoded[(decoded["item"] == item) & (decoded["decoder"] == decoder) & (decoded["seed"] == seed)]
+def captions_of(results: Results, name: str, item: int, decoder: str, seed: int | None = None) -> list[str]:
+    """A run's captions of an image, the best first; without `seed` those of its first."""
+    decoded = results.decoded(name)
+    of_seed = decoded["seed"] == (results.by_name[name].seeds[0] if seed is None else seed)
+    chosen = decoded[(decoded["item"] == item) & (decoded["decoder"] == decoder) & of_seed]
     return [str(text) for text in chosen.sort_values("rank")["text"]]
 
 
 @dataclass(frozen=True)
 class Line:
+    """A line of text below an image."""
+
     text: str
     colour: str = BLACK
     bold: bool = False

@@ -27,7 +27,7 @@ TIMING = ARTIFACTS / "timing"
 # In the clone that an experiment runs in, the experiment's file.
 EXPERIMENT = ARTIFACTS / "experiment.json"
 # What decides the numbers of a run. Git tracks these. An experiment changes the parameters.
-_CODE = ("src", "stages", "scales", "requirements.txt")
+_CODE = ("src", "stages", "scales", "papers/*/scales", "requirements.txt")
 _PARAMETERS = ("params.yaml", "papers/*/runs.yaml")
 _LISTED = 3  # how many changed files are named
 _CPUINFO = Path("/proc/cpuinfo")

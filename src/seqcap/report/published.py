@@ -43,6 +43,8 @@ class Printed:
 
 @dataclass(frozen=True)
 class Published:
+    """The numbers that a paper prints, in the CSV files of a folder."""
+
     folder: Path
 
     def table(self, name: str) -> pd.DataFrame:

@@ -28,6 +28,8 @@ class ReportedRun(Frozen):
 
 
 class ReportedTask(Frozen):
+    """What the report says of a task."""
+
     kind: TaskKind
     dataset: str
     show: bool  # whether its images may be shown
@@ -59,10 +61,14 @@ class PaperConfig(StageConfig):
 
 
 class SectionConfig(PaperConfig):
+    """What the stage `section` writes: a paper's page and claims."""
+
     comparisons: tuple[tuple[str, str], ...]  # pairs of runs to compare in addition to the paper's comparisons
 
 
 class ReportConfig(StageConfig):
+    """What the stage `report` writes: the first page."""
+
     proves: bool  # whether its runs are long enough to say anything of the papers
     papers: tuple[str, ...]
     pictures: tuple[str, ...]  # tasks whose features were probed

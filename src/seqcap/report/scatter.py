@@ -30,6 +30,8 @@ _AS_BAD = 20  # as so many pixels of distance counts a name on an interval; on a
 
 @dataclass(frozen=True)
 class Point:
+    """A point of a figure, with its intervals on both axes."""
+
     name: str  # "": one of many that are not named
     colour: str
     x: tuple[float, float, float]  # value and its interval; the value three times without one

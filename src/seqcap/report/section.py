@@ -170,6 +170,7 @@ def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
         "datasets": list(dict.fromkeys(results.dataset(task) for task in tasks)),
         "levels": others,
         "captioners": list(results.captioners),
+        "likelihood": [run.name for run in results.trained if run.objective == _LIKELIHOOD],
         "finding": finding and finding.model_dump(),
         "remarks": claims.remarks(results, judged) if hasattr(claims, "remarks") else [],
         "claims": [

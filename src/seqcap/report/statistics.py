@@ -119,6 +119,8 @@ class Number:
 
 @dataclass(frozen=True)
 class Missing:
+    """In the place of a number that there is not."""
+
     reason: str  # why there is no number, in words
     absent: bool = False  # whether a run is no part of this run, rather than without scores
 

@@ -13,7 +13,7 @@ from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.metrics.registry import Metric
 from seqcap.report.evidence import Evidence
-from seqcap.report.verdicts import COLUMNS, LESS, REVERSED, UNSURE, Judgement, judge, side_labels
+from seqcap.report.verdicts import COLUMNS, LESS, REVERSED, UNSURE, Judgement, Outcome, judge, side_labels
 
 RESULTS = "results"  # the folder of these files, in the paper's
 # The version of these files. Verdicts follow from them by today's rule. Those of an earlier version do not hold enough
@@ -45,6 +45,7 @@ class Line:
     reason: str  # why there is no verdict, or what a reader must know
     seeds: tuple[int, ...]  # of the sides, once where they are alike
     items: int
+    sides: str = ""  # "PG-BCMR against MLE"; "" in version 1
 
     @classmethod
     def of(cls, line: Mapping[str, str]) -> Self:
@@ -76,6 +77,8 @@ class Claim:
     words: str  # the verdict with what belongs to it
     deciding: Line  # the primary comparison that the verdict is of; its `what` names both sides
     lines: tuple[Line, ...]
+    # Whether its comparison is against the claim, and cannot tell because the side that lags was still rising.
+    excused: bool = False
 
     @property
     def primary(self) -> tuple[Line, ...]:
@@ -88,7 +91,7 @@ class Summary:
 
     Attributes:
         said: claims.json. What the paper claims above all, and each claim with the records of its comparisons, the
-            primary one first.
+            primary one first; and the runs by likelihood alone, in files of older code not.
         metrics: metrics.json. The numbers for `dvc exp show`.
         curves: curves.csv, as text.
         provenance: provenance.json. Where the results come from (`seqcap.report.provenance`).
@@ -159,8 +162,7 @@ class Summary:
 
     def _judged(self, claim: Mapping[str, Any]) -> Claim:
         judged = self.in_points[claim["id"]]
-        deciding = judged.deciding
-        sides = " against ".join(side_labels(deciding.evidence))
+        deciding = _line(judged.deciding)
         return Claim(
             id=claim["id"],
             sentence=claim["sentence"],
@@ -168,8 +170,9 @@ class Summary:
             control=claim["control"],
             verdict=judged.verdict,
             words=judged.judgement,
-            deciding=replace(Line.of(deciding.line()), what=f"{deciding.evidence.what}: {sides}"),
-            lines=tuple(Line.of(outcome.line()) for outcome in judged.outcomes),
+            deciding=replace(deciding, what=f"{deciding.what}: {deciding.sides}"),
+            lines=tuple(_line(outcome) for outcome in judged.outcomes),
+            excused=judged.deciding.excused,
         )
 
     def _of_version_1(self, claim: Mapping[str, Any]) -> Claim:
@@ -190,6 +193,10 @@ class Summary:
         if self.rule:
             return Counter()
         return Counter(claim.verdict for claim in self.claims if claim.control == control)
+
+
+def _line(outcome: Outcome) -> Line:
+    return replace(Line.of(outcome.line()), sides=" against ".join(side_labels(outcome.evidence)))
 
 
 def _explained(texts: Mapping[str, str] | str, verdict: str) -> str:

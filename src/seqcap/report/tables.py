@@ -124,6 +124,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
+    """A table of a paper's, ours beside the printed numbers: <name>.csv and <name>.md."""
+
     title: str
     reading: str
     cells: Sequence[Cell]

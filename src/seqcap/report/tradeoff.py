@@ -44,6 +44,7 @@ class OperatingPoint:
     value: float  # in the metric's own scale
     printed: float  # the paper's value
     scale: float  # what one unit of our metric is worth in print
+    refused: str = ""  # why nothing is compared there
 
     @property
     def is_printed(self) -> bool:
@@ -79,6 +80,8 @@ class Reading:
             return y
         if self.point is None:
             return Number.of(y[0]) if len(y) == 1 else Missing("no operating point: no value is reached")
+        if self.point.refused and len(y) > 1:
+            return Missing(self.point.refused)
         x = _samples(results, self.runs, self.point.measure)
         if isinstance(x, Missing):
             return x
@@ -138,6 +141,25 @@ class Score:
         return self.measure.number(results, self.name)
 
 
+def mixture(results: Results, curve: Curve, point: OperatingPoint, seed: int | None = None) -> dict[str, float]:
+    """Run -> its share in a mixture of two neighbouring runs that has the point's value, the first such two along the
+    curve. The values are those with a training seed (a run without it has its mean) or, without `seed`, the means. A
+    single run is all of the mixture; where the curve does not get there, it is empty."""
+    samples = _samples(results, curve.runs, point.measure)
+    if isinstance(samples, Missing):
+        return {}
+    if len(samples) == 1:
+        return {curve.runs[0]: 1.0}
+    values = [
+        float(sample.by_seed.mean() if seed is None else _of_seed(sample, sample.by_seed, seed)) for sample in samples
+    ]
+    for place, share in enumerate(_shares(np.array(values), point.value)):
+        if not np.isnan(share):
+            shares = {curve.runs[place]: 1.0 - float(share), curve.runs[place + 1]: float(share)}
+            return {name: part for name, part in shares.items() if part > 0}
+    return {}
+
+
 def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
     """y where a curve through points (x, y) [points] has x = `where`, NaN without such a place, and all of these [n]:
     1.5 is halfway between the second and third point. Of several the highest y counts, with `lower` the lowest."""
@@ -168,14 +190,15 @@ def choose(
     measure: Measure,
     printed: float,
     scale: float,
-    share: float = 0.5,
+    ours: float | None = None,
 ) -> OperatingPoint | None:
     """The operating point of curves, chosen by `measure` alone, not by the compared numbers.
 
     The stretches are those that the main curve covers (all, if it is not part of this run), and among them those that
-    most others cover, too. The point is the paper's value, `printed` in `scale`, if it is in one of them, else `share`
-    of the way through the longest. A curve covers its range but for a tenth at either end. If some of its neighbouring
-    runs have several training seeds both, only the ways between such runs count: elsewhere a comparison is no test.
+    most others cover, too. The point is the paper's value, `printed` in `scale`, if it is in one of them; else `ours`;
+    without that, the middle of the longest. A curve covers its range but for a tenth at either end. If some of its
+    neighbouring runs have several training seeds both, only the ways between such runs count: elsewhere a comparison is
+    no test. A point that fewer than half of the curves reach is refused.
     """
     other_ways = [found for curve in others if (found := _ways(results, curve, measure))]
     main_ways = _ways(results, main, measure)
@@ -193,15 +216,30 @@ def choose(
     most = max(covering(*stretch) for stretch in stretches)
     value = printed / scale
     if covering(value, value) < most:
-        # Neighbouring stretches are one.
-        joined = [
-            list(of_curve) for good, of_curve in groupby(stretches, lambda stretch: covering(*stretch) == most) if good
-        ]
-        low, high = max(
-            ((of_curve[0][0], of_curve[-1][1]) for of_curve in joined), key=lambda stretch: stretch[1] - stretch[0]
-        )
-        value = low + share * (high - low)
-    return OperatingPoint(measure, value, printed, scale)
+        value = _middle(stretches, [covering(*stretch) == most for stretch in stretches]) if ours is None else ours
+    point = OperatingPoint(measure, value, printed, scale)
+    levels = [its for curve in (main, *others) if len(its := _levels(results, curve, measure)) > 1]
+    reach = sum(min(its) <= value <= max(its) for its in levels)
+    if 2 * reach < len(levels):
+        return replace(point, refused=f"{point.words()} is refused: {reach} of {len(levels)} methods reach it")
+    return point
+
+
+def _middle(stretches: Sequence[tuple[float, float]], good: Sequence[bool]) -> float:
+    """The middle of the longest of the good stretches; neighbouring ones are one."""
+    joined = [
+        [stretch for stretch, _ in of_kind]
+        for is_good, of_kind in groupby(zip(stretches, good, strict=True), lambda pair: pair[1])
+        if is_good
+    ]
+    low, high = max(((its[0][0], its[-1][1]) for its in joined), key=lambda ends: ends[1] - ends[0])
+    return (low + high) / 2
+
+
+def _levels(results: Results, curve: Curve, measure: Measure) -> list[float]:
+    """The values of a curve's runs; none where one has no scores."""
+    samples = _samples(results, curve.runs, measure)
+    return [] if isinstance(samples, Missing) else [float(sample.by_seed.mean()) for sample in samples]
 
 
 def _ways(results: Results, curve: Curve, measure: Measure) -> list[tuple[float, float]]:

@@ -24,6 +24,8 @@ POOLED, GRID = "features/pooled.parquet", "features/grid.parquet"
 
 
 class RetrieverTraining(Frozen):
+    """How a retriever is trained."""
+
     epochs: int = Field(ge=1)
     batch_size: int = Field(ge=2)  # images; each image's negatives are the rest of its batch
     learning_rate: float = Field(gt=0, lt=1)
@@ -35,6 +37,8 @@ class RetrieverTraining(Frozen):
 
 
 class RetrieverConfig(StageConfig):
+    """What the stage `retriever` trains, or reads from a user's folder."""
+
     name: str
     task: str
     architecture: str  # module of `seqcap.retrieval`

@@ -30,6 +30,8 @@ CHUNK = 32  # images per forward pass and per row group
 
 
 class Config(Frozen):
+    """Where a user's CLIP is, and what it is asked about."""
+
     folder: str = Field(description="CLIP's files")
     vocabulary: str = Field(description="file of the captions' vocabulary")
     images: str = Field(description="file of the images' embeddings")

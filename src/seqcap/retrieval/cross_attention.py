@@ -20,6 +20,8 @@ WHOLE = 2  # cells that stand for the whole image
 
 
 class Config(Frozen):
+    """The sizes of the judge, and the temperature of its loss."""
+
     hidden: int = Field(gt=0, description="size of words and cells while they attend to each other")
     size: int = Field(gt=0, description="size of the space")
     heads: int = Field(gt=0)

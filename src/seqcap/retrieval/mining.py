@@ -26,6 +26,8 @@ from seqcap.tasks import ARTIFACTS
 
 
 class MiningConfig(StageConfig):
+    """What the stage `mine` finds: for each training image those whose captions are nearest to it."""
+
     name: str
     task: str
     retriever: str  # folder of its seed<k>.safetensors

@@ -20,6 +20,12 @@ Floats = npt.NDArray[np.float64]
 
 
 class Bleu:
+    """BLEU-1 to BLEU-4 of single captions, smoothed as `bleu_from_statistics` says.
+
+    Args:
+        references: of the training images.
+    """
+
     def __init__(self, references: References) -> None:
         self._references = references
         self._limits = cook_bleu(references.cooked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -28,6 +29,8 @@ FIRST = len(SPECIALS)
 # weigh log(images), so that one id can stand for different words of different images.
 OWN = LARGEST_ID + 1 - 4096
 MOST_WORDS = OWN - FIRST
+# What NumPy and zipfile raise for a damaged file: of an encrypted or otherwise compressed member, a RuntimeError.
+_DAMAGED = (OSError, KeyError, ValueError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 Token = Hashable  # a word, or its number in a tokenizer
 Tokens = Sequence[Token]
 
@@ -114,7 +117,7 @@ class DocumentFrequencies:
                 text = words.tobytes().decode("utf-8", "surrogatepass")
                 named = text.split("\n") if text else []
             _check(int(images), named, grams, counts)
-        except (OSError, KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        except _DAMAGED as error:
             raise InputError(path, f"holds no document frequencies ({error})", fix) from None
         return cls(int(images), named, grams, counts)
 

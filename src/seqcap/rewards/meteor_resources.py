@@ -47,6 +47,8 @@ SUBSTITUTIONS = [
 
 
 class Resources(NamedTuple):
+    """METEOR's lists of English words."""
+
     function_words: frozenset[str]  # words that count less than content words
     prefixes: dict[str, bool]  # abbreviations that keep their period; True: only before digits
 

@@ -19,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Material:
+    """What rewards are made of: the training captions and files about their words."""
+
     references: Sequence[Sequence[Sequence[int]]]  # per image, captions as lists of ids without EOS
     words: Sequence[str]  # the vocabulary; a word's id is its position
     paraphrases: str | Path | None = None  # file of the stage `paraphrases`, for METEOR

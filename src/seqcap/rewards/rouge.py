@@ -17,6 +17,12 @@ BETA = 1.2  # weight of recall over precision
 
 
 class RougeL:
+    """ROUGE-L of single captions.
+
+    Args:
+        references: of the training images.
+    """
+
     def __init__(self, references: References) -> None:
         self._references = references
 

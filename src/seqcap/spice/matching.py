@@ -23,6 +23,8 @@ class Graph(NamedTuple):
 
 
 class Match(NamedTuple):
+    """How many tuples of a candidate its references have."""
+
     matched: int  # candidate tuples that equal some reference tuple up to synonyms
     candidate: int  # of the candidate
     reference: int  # of all references together

@@ -50,6 +50,8 @@ SHARED = word_set("acl acomp advcl advmod agent amod ccomp conj oprd pcomp prep 
 
 
 class Token(NamedTuple):
+    """A word of a parsed sentence."""
+
     word: str  # in lower case
     lemma: str
     tag: str  # Penn Treebank part of speech

@@ -18,6 +18,8 @@ ENDINGS = [
 
 
 class WordNet(NamedTuple):
+    """Which words share a meaning."""
+
     synsets: dict[str, str]  # word -> the numbers of its synsets, separated by spaces
     exceptions: dict[str, list[str]]  # irregular form -> its base forms
 

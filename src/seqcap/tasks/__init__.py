@@ -21,6 +21,8 @@ STARTS = Path("starts")  # what runs start from: git keeps it, so that they star
 
 @dataclass(frozen=True)
 class Kind:
+    """What differs between images, clips and sentences: names and modules."""
+
     unit: str  # name of an input, for people
     units: str
     caption: str  # name of an output, for people

@@ -115,6 +115,13 @@ class SentenceSplit(Split):
 
 
 class Reader(Task):
+    """A task of translation: its inputs are sentences.
+
+    Args:
+        folder: artifacts/<task>.
+        captioner: the class of the translator that reads it.
+    """
+
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
         self.source_vocabulary = Vocabulary.read(folder / "data" / SOURCE_VOCABULARY)

@@ -44,6 +44,8 @@ class EncoderMetadata(BaseModel):
 
 @dataclass(frozen=True)
 class Member:
+    """One captioner of those that decode together."""
+
     path: Path
     captioner: Captioner
     about: CaptionerMetadata

@@ -6,7 +6,7 @@ from typing import Any
 
 from seqcap.errors import InputError
 from seqcap.pipeline.forms import RunParams
-from seqcap.pipeline.parameter_files import PAPERS, PARAMS, SCALES, read_yaml
+from seqcap.pipeline.parameter_files import PAPERS, PARAMS, read_yaml, scale_file
 from seqcap.pipeline.params import ALPHA, Params, read_params
 from seqcap.pipeline.project import Project
 
@@ -61,9 +61,9 @@ class Origins:
     their order, then its own entry; for each of them its file, then the scale's."""
 
     def __init__(self, params: Params, name: str) -> None:
-        file, scale = params.source(name), params.shared.scale
-        changes = {} if scale == "laptop" else read_yaml(SCALES / f"{scale}.yaml").get(str(file), {})
-        self._layers = {str(file): read_yaml(file).get("runs", {}), f"{SCALES / scale}.yaml": changes.get("runs", {})}
+        file = params.source(name)
+        files = [file, scale_file(file, params.shared.scale)]
+        self._layers = {str(path): read_yaml(path).get("runs", {}) for path in files if path.is_file()}
         self._entry = self._entry_of(name)
 
     def of(self, key: Key, otherwise: str = DEFAULT) -> str:

@@ -57,9 +57,9 @@ def score_files(references: Sequence[Path], candidates: Sequence[Path], request:
     scorer = _Scorer(known, references[0], request)
     systems: list[System] = []
     for path in candidates:
-        for name, captions in read_candidates(path).items():
-            if any(system.name == name for system in systems):
-                name = printable(f"{path}: {name}")
+        for given, captions in read_candidates(path).items():
+            is_taken = any(system.name == given for system in systems)
+            name = printable(f"{path}: {given}") if is_taken else given
             system = scorer.score(name, _placed(name, known, captions, references[0], path), path)
             systems.append(_compare(systems[0], system) if systems else system)
     return systems

@@ -36,6 +36,8 @@ SHARED_FIELDS = {"task", "kind", "architecture", "max_length", "reward", "reads"
 
 @dataclass(frozen=True)
 class Trained:
+    """What is told of a run's training with one seed."""
+
     curves: list[dict[str, Any]]  # rows of `schemas.CURVES`
     seconds_per_epoch: float | None  # median over training steps, as measured; None without steps
 
@@ -138,6 +140,13 @@ class CaptionerLearner(Learner):
 
 
 class Job(loop.Job[CaptionerLearner]):
+    """The training of a captioner: one run with one seed.
+
+    Args:
+        run: what is trained.
+        seed: one of the run's seeds.
+    """
+
     def __init__(self, run: TrainingRun, seed: int) -> None:
         self.run, self.name, self.seed, self.settings = run, run.name, seed, run.training
         self.clip = run.training.clip

@@ -54,6 +54,8 @@ class EncoderSettings(Reading):
 
 
 class EncoderConfig(StageConfig, EncoderSettings):
+    """What the stage `encoder` trains on generated scenes or clips."""
+
     task: str
     fingerprint: Fingerprint
     seed: int
@@ -233,6 +235,12 @@ def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: in
 
 
 class Evidence(nn.Module):
+    """Turns channels of a feature map into evidence for labels, one channel for each.
+
+    Args:
+        labels: how many labels a cell may have.
+    """
+
     def __init__(self, labels: int) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.full((labels,), 2.0))

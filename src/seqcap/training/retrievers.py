@@ -50,6 +50,12 @@ def checkpoint_folder(config: RetrieverConfig) -> Path:
 
 
 class RetrieverLearner(Learner):
+    """What learns in a retriever's training.
+
+    Args:
+        model: the retriever.
+    """
+
     def __init__(self, model: TrainedRetriever) -> None:
         super().__init__()
         self.model = model
@@ -78,6 +84,13 @@ class RetrieverLearner(Learner):
 
 
 class Job(loop.Job[RetrieverLearner]):
+    """The training of a retriever with one seed.
+
+    Args:
+        config: what is trained; `training` is not None.
+        seed: one of its seeds.
+    """
+
     decisive = "val_recall_sum"
 
     def __init__(self, config: RetrieverConfig, seed: int) -> None:

@@ -13,6 +13,8 @@ Precision = Literal["float32", "bfloat16"]
 
 
 class Training(Frozen):
+    """How a run is trained: steps, learning rate and its decay, dropout, clipping."""
+
     epochs: int = Field(ge=0)
     batch_size: int = Field(ge=1)
     learning_rate: float = Field(gt=0, lt=1)

@@ -25,6 +25,8 @@ def annotate(scene: Scene, detail: DetailWeights, wrong_colours: float, rng: np.
 
 
 class English(SubjectFirst):
+    """English sentences about scenes and clips."""
+
     comma = ""
 
     def tokens(self) -> list[str]:

@@ -15,6 +15,8 @@ from seqcap.world.words import ANIMALS, PEOPLE, UNCOUNTED, read
 
 
 class Noun(NamedTuple):
+    """A French noun with its plural and its gender."""
+
     singular: str
     plural: str
     feminine: bool = False
@@ -72,6 +74,8 @@ def _simple(participle: str, plural: bool) -> str:
 
 
 class French(SubjectFirst):
+    """French sentences about scenes."""
+
     tables = TABLES
     comma = ","
 

@@ -102,6 +102,8 @@ _WITH: tuple[str, Case] = ("mit", "dative")
 
 
 class German(Grammar):
+    """German sentences about scenes."""
+
     tables = TABLES
     aside_first = True
 

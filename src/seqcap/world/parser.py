@@ -139,6 +139,8 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Parsed:
+    """What a caption says of a scene."""
+
     phrases: tuple[Phrase, ...]
     relations: tuple[tuple[str, int, int], ...]
     backgrounds: tuple[str, ...]

@@ -50,6 +50,8 @@ COLUMNS, OF_PEOPLE, YARDSTICKS = FILE.columns, FILE.people, FILE.yardsticks
 
 @dataclass(frozen=True)
 class Line(Cell):
+    """A cell of the table across papers, which also names its run and those that it is ahead of."""
+
     run: str
     objective: str
     ahead_of: tuple[str, ...]  # runs
@@ -60,6 +62,8 @@ class Line(Cell):
 
 
 class OverviewTable(Table):
+    """The table across papers: in CSV a line for each number, on the page a row for each run."""
+
     columns: ClassVar[Sequence[str]] = overview.FIELDS
 
     def markdown(self) -> str:

@@ -1,13 +1,14 @@
 """PSST's claims, where they are tested, and how far the language drifts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, qualities_by_rho, read_estimates
-from seqcap.papers.psst.methods import FEEDBACK, METHODS, NO_FEEDBACK, PLACES, PSST, PSST_75, RHO, ST, by_rho, curve
+from seqcap.papers.psst.listeners import Ended, ended, line, why_untestable
+from seqcap.papers.psst.methods import METHODS, NO_FEEDBACK, PLACES, PSST, PSST_75, RHO, ST, STRAIGHT, by_rho, curve
 from seqcap.papers.psst.raters import better_english
-from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, row_of, side_of
+from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, side_of
 from seqcap.rating import KEY_FILE, PAGE, kit_folder, read_key
 from seqcap.report import REPORTS
 from seqcap.report.claims import Comparison, JudgedClaim, Source
@@ -17,16 +18,25 @@ from seqcap.report.statistics import difference
 from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading
 
+HALF = 0.5  # the rho that is compared with the printed one
+
 
 def claims(results: Results) -> list[Comparison]:
-    ways = {"P10": _inner_rho, "P11a": _own_listener}
+    ways, of_run = {"P10": _inner_rho, "P11a": _own_listener}, ended(results)
 
     def made(stated: Stated, group: Comparisons) -> list[Comparison]:
         make = ways.get(stated.id, _at_point)
         found = [make(results, group, column, left, right) for _, column, _, left, right in group.each()]
-        return [replace(claim, id=stated.id, text=stated.sentence) for claim in found]
+        return [
+            replace(claim, id=stated.id, text=stated.sentence, untestable=_untestable(results, claim, of_run))
+            for claim in found
+        ]
 
     return ClaimsFile.read(results.paper).made(made)
+
+
+def _untestable(results: Results, claim: Comparison, of_run: Mapping[str, Ended]) -> str:
+    return next(filter(None, (why_untestable(results, source, of_run) for source in claim.sources or ())), "")
 
 
 def _claim(measure: Measure, sources: Sequence[Source], where: str, names: Sequence[str]) -> Comparison:
@@ -38,39 +48,51 @@ def _claim(measure: Measure, sources: Sequence[Source], where: str, names: Seque
 def _at_point(results: Results, group: Comparisons, column: str, left: str, right: str) -> Comparison:
     """Two rows of a table at its operating point, in a column of it or by a measure that the paper does not have."""
     table, place, measure = group.table, PLACES[group.table], COLUMNS.get(column, Measure("greedy", column))
-    rows = [row_of(results.paper, method, table) for method in (left, right)]
     labels = [METHODS[method].label if method in METHODS else method for method in (left, right)]
+    printed_rows = results.paper.published.rows(table)
+    rows = [
+        next((row for row in printed_rows if row in (label, *_rows_of(method))), label)
+        for method, label in zip((left, right), labels, strict=True)
+    ]
     sides: Sequence[Source] = [side_of(results, table, row, measure) for row in rows]
     where = place.name.partition(",")[0]
     at_what = f"at equal {registry.find(place.metric).label} ({where})"
     if measure.metric == ENGLISH:
-        sides, at_what = better_english(results, rows[0]), f"near one recall ({where})"
+        sides, at_what = better_english(results, rows[0]), f"at equal recall ({where})"
     elif left in OF_PEOPLE:
         measure, at_what = heard(measure), f"of people's captions ({where})"
     made = _claim(measure, sides, at_what, labels)
-    printed = None if group.metrics else results.paper.published.printed(table, column, *rows)
+    in_print = not group.metrics and all(row in printed_rows for row in rows)
+    printed = None if not in_print else results.paper.published.printed(table, column, *rows)
     return replace(made, printed=printed, direction=printed.sign) if printed else made
 
 
 def _inner_rho(results: Results, group: Comparisons, column: str, name: str, end: str) -> Comparison:
     """Figure 3f: the printed rho of a distribution against an end."""
     place, rhos, measure = PLACES["fig3f"], by_rho(results)[name], COLUMNS[column]
-    labels = (f"PSST {name}", f"PSST {name}, rho 1" if end == "1" else f"ST {name}{FEEDBACK}")
-    lines = [rhos.get(rho, Curve(label)) for rho, label in zip((RHO, float(end)), labels, strict=True)]
-    sides = [Reading(line, measure, place.point(results)) for line in lines]
+    # Where no run has a gradient through what is fed back, rho 0 is the straight-through of Table 2.
+    other = rhos.get(float(end)) or (curve(results, STRAIGHT[name]) if end == "0" else None)
+    lines = [rhos.get(RHO, Curve(f"PSST {name}")), other or Curve(f"PSST {name}, rho {end}")]
+    labels = [of.label for of in lines]
+    sides = [Reading(of, measure, place.point(results)) for of in lines]
     return _claim(measure, sides, f"at equal CIDEr ({place.name})", labels)
 
 
+def _rows_of(method: str) -> Sequence[str]:
+    return METHODS[method].rows if method in METHODS else ()
+
+
 def _own_listener(results: Results, group: Comparisons, column: str, method: str, judge: str) -> Comparison:
-    place, measure, line = PLACES["table3"], COLUMNS[column], curve(results, method)
+    place, measure, its = PLACES["table3"], COLUMNS[column], curve(results, method)
     judged = replace(measure, metric=measure.metric.replace("own_", "fixed_"))
-    sides = [Reading(line, measured, place.point(results)) for measured in (measure, judged)]
+    sides = [Reading(its, measured, place.point(results)) for measured in (measure, judged)]
     names = (f"{METHODS[method].label} listener", f"the {judge}")
     return _claim(measure, sides, f"against the judge's, at equal CIDEr ({place.name})", names)
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    return [*filter(None, (_points(results), _other_rho(results), _drift(results), _variance(results), _page(results)))]
+    told = (line, _points, _other_rho, _drift, _variance, _page)
+    return [*filter(None, (tell(results) for tell in told))]
 
 
 def _points(results: Results) -> str:
@@ -85,7 +107,7 @@ def _gap(results: Results, one: Reading, other: Reading) -> str:
 
 def _other_rho(results: Results) -> str:
     point, lines = PLACES["table2"].point(results), [curve(results, method) for method in (PSST, PSST_75)]
-    span = _gap(results, *(Reading(line, RECALL["R@10"], point) for line in lines))
+    span = _gap(results, *(Reading(of, RECALL["R@10"], point) for of in lines))
     return ClaimsFile.read(results.paper).remark("rho", point=point.words(), span=span) if point and span else ""
 
 
@@ -93,7 +115,7 @@ def _drift(results: Results) -> str:
     """R@1 of the own listener minus R@1 of the judge, from the pretrained captioner to PSST."""
     point, measures = PLACES["table2"].point(results), [Measure("greedy", f"{who}_R@1") for who in ("own", "fixed")]
     lines = [curve(results, method) for method in ("mle", "luo", ST, PSST)]
-    gaps = {line.label: _gap(results, *(Reading(line, measure, point) for measure in measures)) for line in lines}
+    gaps = {of.label: _gap(results, *(Reading(of, measure, point) for measure in measures)) for of in lines}
     found = "; ".join(f"{label} {gap}" for label, gap in gaps.items() if gap)
     return ClaimsFile.read(results.paper).remark("drift", found=found) if found else ""
 
@@ -108,7 +130,7 @@ def _variance(results: Results) -> str:
     others = {
         f"{reinforce}, paid for its own hinge alone": found[OWN_HINGE],
         f"{st}{NO_FEEDBACK}": found["multinomial", 0.0, False],
-        **{f"{psst}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, max(rhos)}) if rho in rhos},
+        **{f"{psst}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, HALF, max(rhos)}) if rho in rhos},
     }
     words = []
     for name, quality in others.items():

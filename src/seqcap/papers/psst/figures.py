@@ -104,7 +104,7 @@ def figure3f(results: Results) -> Figure | str:
 
     for name, rhos in lines.items():
         st = curve(results, _DISTRIBUTIONS[name][1])
-        fed_back = recall(st) if st.runs and st not in rhos.values() else None
+        fed_back = recall(st) if st.runs else None
         recalls = {rho: recall(line) for rho, line in rhos.items()}
         _against_rho(axis, name, recalls, fed_back, ", index fed back", apart=0.008, scale=100)
     axis.set_ylabel("R@10, own listener, %")
@@ -172,50 +172,64 @@ def estimators(results: Results) -> Figure | str:
     return figure
 
 
+# Whose captions Figure 4 shows: a run and one of its training seeds; None: not part of these results.
+System = tuple[str, int] | None
+_LAMBDAS = (0.01, 0.0025, 0.0005)  # of Figure 4a, from the most discriminative on
+_CLOSE = 0.1  # a lambda that differs by less is the printed one: w is rounded
+
+
 def figure4a(results: Results) -> Figure | str:
     line = curve(results, PSST)
     if not line.runs:
         return f"{line.label} is not part of this run."
-    # From the most discriminative on, as in the paper.
-    names = dict.fromkeys([line.runs[-1], line.runs[len(line.runs) // 2], line.runs[0]])
-    lambdas = {name: printed_lambda(results, name) for name in names}
-    labels = {name if weight is None else f"PSST l={weight:.2g}": name for name, weight in lambdas.items()}
-    return _examples(results, "4a", labels, first=0)
+    lambdas = {name: printed_lambda(results, name) or 0.0 for name in line.runs}
+    systems = dict[str, System]()
+    for printed in _LAMBDAS:
+        runs = [name for name, value in lambdas.items() if abs(value - printed) < _CLOSE * printed]
+        systems[f"PSST l={printed:g}"] = (runs[0], results.by_name[runs[0]].seeds[0]) if runs else None
+    return _examples(results, "4a", systems, dict.fromkeys(systems, _STYLES[PSST][0]), first=0)
 
 
 def figure4(results: Results, number: str, place: str, first: int) -> Figure:
-    """Three methods at an operating point."""
-    names = {METHODS[method].label: PLACES[place].at(results, method) for method in ("reinforce", ST, PSST)}
-    return _examples(results, number, names, first)
+    """Three methods at an operating point, each with the run and seed that are nearest to it."""
+    systems, colours, at = dict[str, System](), dict[str, str](), PLACES[place]
+    point = at.point(results)
+    for method in ("reinforce", ST, PSST):
+        label, nearest = METHODS[method].label, at.nearest_seed(results, method)
+        if nearest and point:
+            label = f"{label}, {point.words(nearest[2])}"
+        systems[label] = nearest[:2] if nearest else None
+        colours[label] = _STYLES[method][0]
+    return _examples(results, number, systems, colours, first)
 
 
 _CAPTION_WIDTH = 84
 
 
-def _examples(results: Results, number: str, names: Mapping[str, str], first: int) -> Figure:
+def _examples(
+    results: Results, number: str, systems: Mapping[str, System], colours: Mapping[str, str], first: int
+) -> Figure:
     """Three images with a caption, rank and CIDEr of each system, then the paper's; `first` images are skipped."""
-    there = {label: name for label, name in names.items() if name}
-    of_method = {line.label: _STYLES[method][0] for method, line in curves(results).items() if method in _STYLES}
-    colours = {label: of_method.get(label, _STYLES[PSST][0]) for label in names}
+    there = {label: system for label, system in systems.items() if system}
     images = panels.choose_images(results.images, first + 3).tail(3)
-    heading = "rank of the own picture, CIDEr x1: greedy caption, first seed"
+    heading = "rank of the own picture, CIDEr x1: greedy caption"
 
     def captions(item: int) -> dict[str, panels.Line]:
-        return {label: _caption(results, name, item) for label, name in there.items()}
+        return {label: _caption(results, name, seed, item) for label, (name, seed) in there.items()}
 
     rows = panels.example_rows(results, images, captions, heading, colours, _CAPTION_WIDTH)
     printed = _printed(results, number, list(colours.values()))
-    return panels.captions_figure(results, [*rows, printed], [label for label in names if label not in there])
+    return panels.captions_figure(results, [*rows, printed], [label for label in systems if label not in there])
 
 
-def _caption(results: Results, name: str, item: int) -> panels.Line:
-    seed = results.by_name[name].seeds[0]
+def _caption(results: Results, name: str, seed: int, item: int) -> panels.Line:
     numbers = []
     for metric, form in (("own_rank", "{:.0f}"), ("CIDEr", "{:.1f}")):
         scores = results.scores.per_item(name, "greedy", metric, "best")
         known = scores is not None and item in scores.index and seed in scores.columns
         numbers.append(form.format(scores.loc[item, seed]) if scores is not None and known else "–")
-    return panels.Line(f"{', '.join(numbers)}: {panels.captions_of(results, name, item, 'greedy')[0] or '(empty)'}")
+    caption = panels.captions_of(results, name, item, "greedy", seed)[0]
+    return panels.Line(f"{', '.join(numbers)}: {caption or '(empty)'}")
 
 
 def _printed(results: Results, number: str, shades: Sequence[str]) -> panels.Row:

@@ -11,17 +11,18 @@ from seqcap.report.inputs import Results
 from seqcap.report.paper import read_yaml
 from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Measure
-from seqcap.report.tradeoff import Curve, OperatingPoint, choose, nearest
+from seqcap.report.tradeoff import Curve, OperatingPoint, choose, level, nearest
 
 IMAGE, SECOND = "image", "image2"
 
 # The paper's method, the one that it is compared with most, and the paper's with the other rho that it may mean.
 PSST, ST, PSST_75 = "multinomial", "st", "multinomial_75"
 RHO = 0.25  # the rho of the printed rows
-# Suffixes of labels where a straight-through method has other feedback than in print.
-FEEDBACK, NO_FEEDBACK = (", gradient through feedback", ", no gradient through feedback")
+NO_FEEDBACK = ", no gradient through feedback"  # of straight-through, as in the paper's rows
 
 STRAIGHT_THROUGH = "straight_through"
+# Distribution -> straight-through with it, whose index is fed back.
+STRAIGHT = {"Multinomial": ST, "Gumbel Softmax": "st_gumbel"}
 DISTRIBUTIONS = {"multinomial": "Multinomial", "gumbel": "Gumbel Softmax"}
 # Words of a batch of 128 captions, of COCO: the released code divides one of its two terms by their number.
 _TOKENS = 1340
@@ -47,28 +48,46 @@ class Place(Frozen):
     scale: float
     others: tuple[str, ...] = ()
     task: str = IMAGE
-    share: float = 0.5
+    level: str = ""  # the method whose value the point is, if not the paper's; "": the middle of what most cover
 
     def point(self, results: Results) -> OperatingPoint | None:
-        main = curve(results, PSST, self.task)
+        main, measure = curve(results, PSST, self.task), Measure("greedy", self.metric)
         if self.others:
             others = [line for method, line in curves(results, self.task).items() if method in self.others]
         else:
             others = [line for rhos in by_rho(results).values() for line in rhos.values() if line != main]
-        return choose(results, main, others, Measure("greedy", self.metric), self.printed, self.scale, self.share)
+        runs = curve(results, self.level, self.task).runs if self.level else ()
+        ours = level(results, runs[0], measure) if runs else None
+        return choose(results, main, others, measure, self.printed, self.scale, ours)
 
     def at(self, results: Results, method: str) -> str:
         """The run of a method that is nearest to the point; "" if there is none."""
         return nearest(results, curve(results, method, self.task), self.point(results)) or ""
 
+    def nearest_seed(self, results: Results, method: str) -> tuple[str, int, float] | None:
+        """The run of a method and its training seed that are nearest to the point, and where they are."""
+        point, found = self.point(results), list[tuple[str, int, float]]()
+        for name in curve(results, method, self.task).runs if point else ():
+            values = results.scores.by_seed(name, "greedy", self.metric)
+            if values is not None:
+                found += zip([name] * len(values), values.index.tolist(), values.tolist(), strict=True)
+        return min(found, key=lambda place: abs(place[2] - point.value)) if found and point else None
+
     def words(self, results: Results) -> str:
         point = self.point(results)
         if point is None:
             return "There is no operating point: no method has two runs."
+        refused = f" {point.refused}." if point.refused else ""
         if point.is_printed:
-            return f"The operating point is the paper's, {point.words()}."
+            return f"The operating point is the paper's, {point.words()}.{refused}"
         theirs = point.words(self.printed / self.scale)
-        return f"The paper's operating point is {theirs}. Ours is {point.words()}, by the rule of the operating points."
+        return f"The paper's operating point is {theirs}. Ours is {point.words()}, {self.rule(point)}.{refused}"
+
+    def rule(self, point: OperatingPoint) -> str:
+        """How the point was chosen."""
+        if point.is_printed:
+            return "the paper's"
+        return RULES["level"].format(method=METHODS[self.level].label) if self.level else RULES["middle"]
 
 
 class MethodsFile(Frozen):
@@ -76,11 +95,11 @@ class MethodsFile(Frozen):
 
     methods: Mapping[str, Method]
     places: Mapping[str, Place]
-    rule: str
+    rules: Mapping[str, str]
 
 
 _FILE: MethodsFile = read_yaml(Path(__file__).parent / "methods.yaml", MethodsFile)
-METHODS, PLACES, RULE = _FILE.methods, _FILE.places, _FILE.rule
+METHODS, PLACES, RULES = _FILE.methods, _FILE.places, _FILE.rules
 
 
 def curves(results: Results, task: str = IMAGE) -> dict[str, Curve]:
@@ -113,16 +132,15 @@ def curve(results: Results, method: str, task: str = IMAGE) -> Curve:
 
 
 def by_rho(results: Results) -> dict[str, dict[float, Curve]]:
-    """ "Multinomial" or "Gumbel Softmax" -> rho -> curve, for Figure 3f. All have their gradient through feedback; only
-    where there is no such run, rho 0 is the straight-through of Table 2."""
+    """ "Multinomial" or "Gumbel Softmax" -> rho -> curve, for Figure 3f. All have their gradient through feedback, at
+    rho 0, too: the straight-through of Table 2 is not among them."""
     found: dict[str, dict[float, Curve]] = {name: {} for name in DISTRIBUTIONS.values()}
     for line in curves(results).values():
         run = results.by_name[line.runs[0]]
         if run.objective != STRAIGHT_THROUGH or run.settings["anneal_rate"]:
             continue
-        rho, rhos = float(run.settings["rho"]), found[DISTRIBUTIONS[run.settings["distribution"]]]
-        if run.settings["feedback_grad"] or (rho == 0 and rho not in rhos):
-            rhos[rho] = line
+        if run.settings["feedback_grad"]:
+            found[DISTRIBUTIONS[run.settings["distribution"]]][float(run.settings["rho"])] = line
     return {name: dict(sorted(rhos.items())) for name, rhos in found.items()}
 
 

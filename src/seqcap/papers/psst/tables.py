@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, RULE, SECOND, by_rho, curve, curves, printed_lambda
+from seqcap.papers.psst.listeners import ended, why_untestable
+from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, SECOND, STRAIGHT, by_rho, curve, curves, printed_lambda
 from seqcap.papers.psst.raters import better_english
-from seqcap.papers.psst.rows import COLUMNS, ENGLISH, PEOPLE, RECALL, method_of, people, row_of, side_of
+from seqcap.papers.psst.rows import COLUMNS, ENGLISH, PEOPLE, RECALL, method_of, people, side_of
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.tables import Cell, Content, Estimate, Measure, columns_beside, people_label, records_beside, shown
@@ -22,9 +23,13 @@ def at_point(results: Results, table: str) -> Content:
     beside = results.paper.tables[f"psst_{table}"].beside if exact else {}
     columns = {**COLUMNS, **{name: Measure("greedy", *source) for name, source in beside.items()}}
 
+    of_run = ended(results)
+
     def ours(row: str, measure: Measure) -> Estimate:
-        number = side_of(results, table, row, measure).number(results)
-        return shown(number, _units(results, place.task), registry.find(measure.metric).note)
+        side = side_of(results, table, row, measure)
+        made = shown(side.number(results), _units(results, place.task), registry.find(measure.metric).note)
+        dead = why_untestable(results, side, of_run)
+        return replace(made, remarks=(*made.remarks, dead)) if dead else made
 
     cells = []
     for printed in records_beside(results, table, beside):
@@ -33,8 +38,10 @@ def at_point(results: Results, table: str) -> Content:
     there = curves(results, place.task)
     for method, known in METHODS.items():
         if known.like and method in there and table != "table3":
-            like = row_of(results.paper, known.like, table)
-            places = [n for n, cell in enumerate(cells) if cell.row == like]
+            names = (METHODS[known.like].label, *METHODS[known.like].rows)
+            places = [n for n, cell in enumerate(cells) if cell.row in names]
+            if not places:
+                continue
             more = [
                 replace(cell, row=known.label, printed="", ours=ours(known.label, columns[cell.column]))
                 for cell in (cells[n] for n in places)
@@ -79,8 +86,11 @@ def figure3f(results: Results) -> Content:
         for rho, line in rhos.items():
             sides = {column: Reading(line, measure, place.point(results)) for column, measure in RECALL.items()}
             made = _own(results, name, f"rho {rho:g}", sides)
-            fed = all(results.by_name[one].settings["feedback_grad"] for one in line.runs)
-            cells += made if fed else [cell.remarked("the index is fed back, without gradient") for cell in made]
+            cells += made
+        st = curve(results, STRAIGHT[name])
+        if st.runs:
+            sides = {column: Reading(st, measure, place.point(results)) for column, measure in RECALL.items()}
+            cells += _own(results, name, "rho 0, the index is fed back without gradient", sides)
     return Content(cells, words={"place": place.words(results)})
 
 
@@ -113,6 +123,19 @@ def retrievers(results: Results) -> list[Cell]:
     return cells
 
 
+def listeners(results: Results) -> list[Cell]:
+    """How the listener of every run ends."""
+    cells = []
+    for name, its in ended(results).items():
+        run = results.by_name[name]
+        columns = {"hinge": its.hinge, "share above 0": its.share, "hinge / margin": its.times}
+        remarks = ("it does not learn",) if its.dead else ()
+        for column, value in columns.items():
+            ours = Estimate(value, remarks=remarks, seeds=len(run.seeds))
+            cells.append(Cell("", run.label, column, "", "", ours, 1, 3, results.stand_in(run.task)))
+    return cells
+
+
 def points(results: Results) -> list[Cell]:
     columns, cells = columns_beside(results, "psst_points", "greedy"), []
     for task in (IMAGE, SECOND):
@@ -130,9 +153,9 @@ def operating(results: Results) -> list[Cell]:
     cells = []
     for place in PLACES.values():
         point, row = place.point(results), f"{place.name}: {registry.find(place.metric).label}"
-        where = "the middle of" if place.share == 0.5 else f"{place.share:.0%} up"
-        rule = "the paper's" if point and point.is_printed else RULE.format(where=where)
-        ours = Estimate(point.value if point else None, remarks=(rule,))
+        ours = Estimate(None)
+        if point:
+            ours = Estimate(point.value, remarks=tuple(filter(None, (place.rule(point), point.refused))))
         decimals, data = 4 if place.scale == 1 else 2, results.stand_in(place.task)
         cells.append(Cell("", row, "where", "", f"{place.printed:g}", ours, place.scale, decimals, data))
     return cells
@@ -161,6 +184,7 @@ TABLES = {
     "psst_fig3f": figure3f,
     "psst_operating": operating,
     "psst_drift": drift,
+    "psst_listeners": listeners,
     "psst_retrievers": retrievers,
     "psst_points": points,
 }

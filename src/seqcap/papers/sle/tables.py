@@ -12,12 +12,11 @@ def table4(results: Results) -> list[Cell]:
     best = {f"{cell['row']} (bs)": cell["printed"] for cell in in_table2}
     cells, rows = [], results.paper.facts.rows["table4"]
     for cell in published_cells(results, "table4"):
+        ours = None
         if cell.column == "CIDEr" and cell.row in rows and cell.printed == best.get(cell.row):
             ours = level(results, rows[cell.row][0], Measure("beam", "CIDEr"))
-            if ours is not None:
-                words = "the paper prints Table 2's value, that of the best caption alone; ours for that is"
-                cell = cell.remarked(f"{words} {ours * 100:.1f}")
-        cells.append(cell)
+        words = "the paper prints Table 2's value, that of the best caption alone; ours for that is"
+        cells.append(cell if ours is None else cell.remarked(f"{words} {ours * 100:.1f}"))
     return cells
 
 

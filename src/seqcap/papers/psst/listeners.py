@@ -1,0 +1,68 @@
+"""Whether listeners learn. Where the hardest negative keeps the hinge of both directions at twice its margin, a
+listener gives all images one score, and what rests on it cannot be tested."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from seqcap.papers.psst.raters import Preferred
+from seqcap.report.claims import Source
+from seqcap.report.inputs import Results
+from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, mixture
+
+DEAD = 1.8  # times the margin
+_END = 0.9  # what follows this share of the steps is the end
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run's listener ends: means over the last steps and over seeds."""
+
+    hinge: float
+    share: float  # of images whose hinge is above 0
+    margin: float
+
+    @property
+    def times(self) -> float:
+        return self.hinge / self.margin
+
+    @property
+    def dead(self) -> bool:
+        return self.times > DEAD
+
+
+def ended(results: Results) -> dict[str, Ended]:
+    """Run -> how its listener ends, of the runs that have a hinge."""
+    found = {}
+    curves = results.curves[results.curves["quantity"].isin(["hinge", "hinge_share"])]
+    for name, its in curves.groupby("variant", sort=False):
+        settings = results.by_name[str(name)].settings
+        last = its[its["step"] > _END * its["step"].max()]
+        means = last.groupby("quantity")["value"].mean()
+        found[str(name)] = Ended(float(means["hinge"]), float(means["hinge_share"]), float(settings["margin"]))
+    return found
+
+
+def why_untestable(results: Results, source: Source, of_run: Mapping[str, Ended]) -> str:
+    """Why what is read of methods cannot be tested; "" if the listeners of all runs that it is read from, which end as
+    `of_run` says, have learned."""
+    if isinstance(source, Reading):
+        names = _read_from(results, source.curve, source.point)
+    elif isinstance(source, Preferred):
+        both = (source.method, source.other)
+        names = [name for side in both for name in _read_from(results, side, source.point)]
+    else:
+        return ""
+    dead = [results.by_name[name].label for name in names if name in of_run and of_run[name].dead]
+    return f"cannot be tested: the listener of {' and '.join(dead)} does not learn" if dead else ""
+
+
+def line(results: Results) -> str:
+    """A line about the listeners that do not learn; "" if all do."""
+    dead = {results.by_name[name].label: its for name, its in ended(results).items() if its.dead}
+    each = ", ".join(f"{label} (hinge {its.hinge:.2f}, share {its.share:.2f})" for label, its in dead.items())
+    return f"*Listeners that do not learn*, whose hinge ends above {DEAD:g} times its margin: {each}." if dead else ""
+
+
+def _read_from(results: Results, curve: Curve, point: OperatingPoint | None) -> list[str]:
+    """The runs beside a point."""
+    return list(curve.runs) if point is None else list(mixture(results, curve, point))
