@@ -1,6 +1,6 @@
-"""RL of Chaffin et al., 2024, with a baseline that they do not have: the mean reward of the batch (REINFORCE with
-baseline: Williams 1992). Most of their rewards are negative at first; then nearly all that the captioner says becomes
-less likely, and nothing takes its place."""
+"""RL of Chaffin et al., 2024, with a baseline that they leave out: the mean reward of the batch (REINFORCE with
+baseline: Williams 1992). Their section 3.4 calls such a baseline not strong enough to keep the model from diverging. It
+is biased here: the caption is the beam's best, not a sample, and its own reward is part of the mean."""
 
 from torch import Tensor
 

@@ -381,7 +381,7 @@ def _became(report: Reported) -> dict[str, Any]:
     for paper, claim in report.claims():
         if not claim.control and claim.verdict != NOT_RUN:
             name = _outcome(report.papers[paper], claim)
-            reason = "" if name == "held" else _reason(claim)
+            reason = "" if name in ("held", "before") else _reason(claim)
             groups[name].setdefault(paper, {}).setdefault((claim.words, reason), []).append(claim)
     return groups
 

@@ -11,6 +11,7 @@ from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
+from seqcap.report.tables import Measure
 
 _TEST_IMAGES = 5000  # of COCO
 _SHOWN = (TF, WTF, WTF_RL, "rl", "scst_grammar")
@@ -32,21 +33,26 @@ def _confirmed(results: Results) -> str:
         paid, judged = (
             measure(results, "T2I R@10", columns).gain(results, run.name, TF) for columns in ("table1", "judge")
         )
+        literal = Measure("beam", "literal_R@10", "best").gain(results, run.name, TF)
         if run.name != TF and paid.value is not None and judged.value is not None:
-            words = f"{run.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
+            words = f"{run.label} {paid.signed(100, 1)}, {judged.signed(100, 1)}"
             # A gain that may be zero has no share.
-            found.append(f"{words} ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else words)
+            words += f" ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else ""
+            found.append(words if literal.value is None else f"{words} and {literal.signed(100, 1)}")
     return ClaimsFile.read(results.paper).remark("confirmed", found="; ".join(found)) if found else ""
 
 
 def _seeds(results: Results) -> str:
-    """Recall and the share of rewards above zero, seed by seed: one that locks in or diverges shows."""
+    """Recall, truth and the share of rewards above zero, seed by seed: one that locks in or diverges shows."""
     found = []
     for run in runs_of_table(results):
         recall = results.scores.by_seed(run.name, "beam", "own_R@10", "best")
         if recall is None or recall.empty:
             continue
         words = f"{run.label} {', '.join(f'{100 * value:.1f}' for value in recall)}"
+        true = results.scores.by_seed(run.name, "beam", "all_true", "best")
+        if true is not None and not true.empty:
+            words += f"; true {', '.join(f'{100 * value:.1f}' for value in true)}"
         begun = _first_steps(results, run.name)
         shares = begun.loc[begun["quantity"] == "beam_positive"].sort_values("seed")["value"]
         found.append(f"{words} ({', '.join(f'{share:.0%}' for share in shares)})" if len(shares) else words)
