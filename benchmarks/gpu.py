@@ -153,7 +153,7 @@ def main() -> None:
     data = Data(device="cuda")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "captioner.safetensors"
-        pretrain(path)
+        pretrain(path, "cuda")
         weights = load_weights(path)[0]
     results = []
     for case in tqdm(cases()):

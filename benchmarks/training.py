@@ -437,11 +437,11 @@ def cpu() -> str:
     return next(named, platform.processor())
 
 
-def pretrain(weights: Path) -> None:
+def pretrain(weights: Path, device: str = "cpu") -> None:
     """Some cross-entropy steps, so that samples end where captions do."""
     torch.set_num_threads(1)
-    data, model = Data(), captioner()
-    objective = objectives.build("cross_entropy", {}, context(data, (CHANNELS,)))
+    data, model = Data(device=device), captioner().to(device)
+    objective = objectives.build("cross_entropy", {}, context(data, (CHANNELS,))).to(device)
     optimizer = Adam(model.parameters(), lr=2e-3, fused=True)
     for at in range(PRETRAINING):
         optimizer.zero_grad(set_to_none=True)
