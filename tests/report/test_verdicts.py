@@ -173,13 +173,26 @@ def test_no_worse_is_against_a_margin(difference, scatter, verdict):
 
 def test_sides_may_have_other_seeds():
     five = evidence(seeds=5)
-    some = {seed: value for seed, value in five.sides[1].by_seed.items() if seed <= 3}
-    covariance = tuple((0.0,) * (row + 1) for row in range(8))
-    uneven = five.model_copy(update={"sides": (five.sides[0], side("B", some)), "covariance": covariance})
+    right = five.sides[1].only((1, 2, 3))
+    rng = np.random.default_rng(0)
+    whole = np.cov(rng.normal(size=(8, 50)))
+    rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(whole.tolist()))
+    uneven = five.model_copy(update={"sides": (five.sides[0], right), "covariance": rows})
+    # Seeds that share a start are compared, and no others; the record has all.
     (judged,) = judge([uneven])
-    assert (judged.verdict, judged.first.seeds) == (HOLDS, "5 and 3")
+    assert (judged.verdict, judged.first.seeds) == (HOLDS, "3")
+    assert judged.first.difference == pytest.approx(10 - 0.1)
+    assert judged.first.given == uneven
+    kept = [0, 1, 2, 5, 6, 7]
+    equal = tuple(tuple(whole[row, kept[: place + 1]].tolist()) for place, row in enumerate(kept))
+    sides = (five.sides[0].only((1, 2, 3)), right)
+    (alike,) = judge([five.model_copy(update={"sides": sides, "covariance": equal})])
+    assert (alike.first.low, alike.first.p) == pytest.approx((judged.first.low, judged.first.p))
+    # As in Welch's test, all.
+    (apart,) = judge([uneven.model_copy(update={"paired": False})])
+    assert (apart.first.difference, apart.first.seeds) == (pytest.approx(10), "5 and 3")
     people = Side(label="people", value=100.0)
-    (judged,) = judge([five.model_copy(update={"sides": (five.sides[0], people), "covariance": covariance[:6]})])
+    (judged,) = judge([five.model_copy(update={"sides": (five.sides[0], people), "covariance": rows[:6]})])
     assert (judged.verdict, judged.first.seeds) == (HOLDS, "5")
 
 

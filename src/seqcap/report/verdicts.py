@@ -45,7 +45,8 @@ COLUMNS = [
 class Outcome:
     """What one comparison's evidence says, in the printed scale. A detail has no p, q, verdict or `detectable`."""
 
-    evidence: Evidence
+    evidence: Evidence  # of the seeds that its sides are compared on
+    given: Evidence  # the same of all seeds
     left: float | None = None  # with a base: of the step from it
     right: float | None = None
     difference: float | None = None
@@ -291,18 +292,19 @@ def _unless_pilot(of_claim: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
 
 
 def pilot_of(first: Evidence) -> tuple[float, ...]:
-    """What tells the results of a claim's first comparison from those of other runs."""
+    """What tells the results of a claim's first comparison, of all seeds, from those of other runs."""
     return tuple(side.value for side in first.sides)
 
 
-def measure(evidence: Evidence) -> Outcome:
+def measure(given: Evidence) -> Outcome:
     """The numbers of a comparison; those of a primary one that is tested have p."""
+    evidence = _compared(given)
     sides = evidence.sides
     if not sides:
-        return Outcome(evidence)
+        return Outcome(evidence, given)
     values = tuple(side.value for side in sides)
     left, right = (values[0] - values[2], values[2] - values[1]) if evidence.base else values[:2]
-    found = Outcome(evidence, left, right, evidence.contrast(values))
+    found = Outcome(evidence, given, left, right, evidence.contrast(values))
     difference = found.difference or 0.0
     if not evidence.covariance:
         return found
@@ -314,6 +316,20 @@ def measure(evidence: Evidence) -> Outcome:
     if evidence.level == "detail" or evidence.untestable or _too_few(evidence):
         return found
     return replace(found, p=float(spread.p_value(difference - _null(evidence))), detectable=float(spread.detectable))
+
+
+def _compared(given: Evidence) -> Evidence:
+    """A comparison on the seeds that all of its sides have, if these share a start; else on all seeds."""
+    seeds = [side.seeds for side in given.sides]
+    common = statistics.common_seeds(seeds) if given.paired and given.covariance else []
+    if not common:
+        return given
+    sides = [side.only(common) if side.by_seed else side for side in given.sides]
+    # Which rows of the covariance stay: those of the common seeds, and of sides without seeds.
+    kept = np.array([not of or seed in common for of in seeds for seed in of or (0,)])
+    covariance = _covariance(given)[np.ix_(kept, kept)]
+    rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(covariance.tolist()))
+    return given.model_copy(update={"sides": tuple(sides), "covariance": rows})
 
 
 def spread_of(evidence: Evidence) -> Spread:
