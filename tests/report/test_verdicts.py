@@ -28,6 +28,7 @@ from seqcap.report.verdicts import (
     judge,
     measure,
     pilot_of,
+    read,
 )
 
 
@@ -76,7 +77,18 @@ def alone(**changes: Any) -> Judgement:
 def test_a_verdict(changes, verdict, size):
     judged = alone(**changes)
     assert (judged.verdict, judged.size) == (verdict, size)
-    assert judged.judgement.startswith(verdict)
+    assert judged.judgement.startswith(read(verdict))
+
+
+def test_no_rounding_hides_why_a_printed_difference_is_excluded():
+    """Of an interval that ends at 1 +- 2.484 and a printed 3.49."""
+    of = evidence(difference=1, scatter=1, printed=(53.49, 50), printed_decimals=2, decimals=1)
+    (judged,) = judge([of])
+    assert judged.verdict == LESS
+    assert judged.judgement == "no effect found, the printed one excluded (+3.49 at our level)"
+    assert judged.first.span == "+1.00 [-1.48, +3.48]"
+    (far,) = judge([of.model_copy(update={"printed": (54.0, 50.0)})])
+    assert far.first.span == "+1.0 [-1.5, +3.5]"
 
 
 def test_what_needs_more_seeds_is_said_before_the_run():
@@ -232,6 +244,12 @@ def test_the_side_that_lags_may_have_been_rising(changes, lags):
     assert other.not_converged == (of.sides[1 - lags].runs[0],)
 
 
+def test_only_what_a_claim_measures_excuses_it():
+    """No val curve is of diversity: that CIDEr rose says nothing of it."""
+    (judged,) = judge([rising(evidence(difference=-10, metric="Div2", decoder="sample"), 0)])
+    assert judged.judgement == "reversed †"
+
+
 def test_what_holds_has_its_dagger_too():
     (judged,) = judge([rising(evidence(), 0)])
     assert judged.judgement == "holds †"
@@ -357,7 +375,8 @@ def test_a_line_of_the_table_of_claims():
 def test_counts_in_words():
     assert in_words({HOLDS: 1, NOT_RUN: 2}) == "of 3 claims, 1 holds, 2 were not run"
     assert (
-        in_words({LESS: 1}, "control of ours", "controls of ours") == "of 1 control of ours, 1 is smaller than printed"
+        in_words({LESS: 1}, "control of ours", "controls of ours")
+        == "of 1 control of ours, 1 shows no effect and excludes the printed one"
     )
     assert in_words({REVERSED: 2}, "control of ours", "controls of ours") == "of 2 controls of ours, 2 are reversed"
     assert in_words({}) == "of 0 claims, none has a verdict"

@@ -63,8 +63,8 @@ class Side(Frozen):
     value: float
     by_seed: Mapping[int, float] = {}  # empty: it depends on no training seed
     runs: tuple[str, ...] = ()
-    # Run -> how much its validation curve gained in the last quarter of its updates, in points of CIDEr or BLEU (x100)
-    # or R@10 (%). A run without updates is not here.
+    # Run -> how many points the validation curve of what the claim measures gained in the last quarter of its updates
+    # (`seqcap.report.convergence`). A run without updates is not here.
     gained: Mapping[str, float] = {}
 
     @property

@@ -13,7 +13,17 @@ from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.metrics.registry import Metric
 from seqcap.report.evidence import Evidence
-from seqcap.report.verdicts import COLUMNS, LESS, REVERSED, UNSURE, Judgement, Outcome, judge, side_labels
+from seqcap.report.verdicts import (
+    COLUMNS,
+    LESS,
+    REVERSED,
+    UNSURE,
+    Judgement,
+    Outcome,
+    explanation,
+    judge,
+    side_labels,
+)
 
 RESULTS = "results"  # the folder of these files, in the paper's
 # The version of these files. Verdicts follow from them by today's rule. Those of an earlier version do not hold enough
@@ -203,7 +213,7 @@ def _explained(texts: Mapping[str, str] | str, verdict: str) -> str:
     """What claims.yaml says of a verdict. Results of older code have one text for every verdict that is explained."""
     if isinstance(texts, str):
         return texts if verdict in (REVERSED, LESS, UNSURE) else ""
-    return texts.get(verdict, "")
+    return explanation(texts, verdict)
 
 
 def points(evidence: Evidence) -> Evidence:

@@ -8,6 +8,7 @@ import numpy as np
 
 from seqcap.metrics import registry
 from seqcap.report import statistics
+from seqcap.report.convergence import validated_by
 from seqcap.report.evidence import Evidence, Side
 from seqcap.report.statistics import SIGNIFICANCE, Floats, Spread
 
@@ -20,11 +21,13 @@ LEAST_SEEDS = 3
 RISING = 1.0  # points that a run gains in the last quarter of its updates which has not converged
 DAGGER = "†"
 
+# Verdict -> what people read, where the name that files have would mislead: zero is inside, so that nothing was found.
+_READ = {LESS: "no effect found, the printed one excluded"}
 # Verdict -> how one claim has it, and how several have it.
 COUNTED = {
     HOLDS: ("holds", "hold"),
     REVERSED: ("is reversed", "are reversed"),
-    LESS: ("is smaller than printed", "are smaller than printed"),
+    LESS: ("shows no effect and excludes the printed one", "show no effect and exclude the printed one"),
     UNSURE: ("cannot be told", "cannot be told"),
     UNDECIDABLE: ("cannot be decided at this scale", "cannot be decided at this scale"),
     FEW_SEEDS: ("has too few seeds", "have too few seeds"),
@@ -123,12 +126,12 @@ class Outcome:
         if self.verdict == UNSURE:
             beside = self._why_unsure
         if self.verdict == LESS and self.expected is not None:
-            beside = f"carried over to our level, {self.number(self.expected, '+')}"
+            beside = f"{self.number(self.expected, '+')} at our level"
         if self.verdict == FEW_SEEDS:
             beside = self.seeds
         if self.verdict == UNDECIDABLE and self.evidence.registered:
             beside = self.evidence.registered.lacks
-        return f"{self.verdict} ({beside})" if beside else self.verdict
+        return f"{read(self.verdict)} ({beside})" if beside else read(self.verdict)
 
     @property
     def _why_unsure(self) -> str:
@@ -141,7 +144,17 @@ class Outcome:
         return "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
 
     def number(self, value: float | None, sign: str = "") -> str:
-        return "" if value is None else f"{round(value, 9):{sign}z.{self.evidence.decimals}f}"
+        return "" if value is None else f"{round(value, 9):{sign}z.{self.decimals}f}"
+
+    @property
+    def decimals(self) -> int:
+        """Of its numbers: one more than usual where these would print the paper's difference as inside the interval
+        that excludes it."""
+        usual = self.evidence.decimals
+        if self.verdict != LESS or self.expected is None or self.low is None or self.high is None:
+            return usual
+        end = self.high if self.evidence.sign > 0 else self.low
+        return usual + (round(self.expected, usual) == round(end, usual))
 
     @property
     def span(self) -> str:
@@ -220,7 +233,7 @@ class Judgement:
             words = self.first.judgement
         else:
             which = self.size or self._which
-            words = f"{self.verdict} ({which})" if which else self.deciding.judgement
+            words = f"{read(self.verdict)} ({which})" if which else self.deciding.judgement
         return f"{words} {DAGGER}" if self.not_converged else words
 
     @property
@@ -245,6 +258,16 @@ class Judgement:
             return ", ".join([first, *(sides.removeprefix("by ").removeprefix("against ") for sides in others)])
         parts = [f"{', '.join(names)} {sides}".rstrip() for sides, names in metrics.items()]
         return "; ".join([*parts, outcomes[0].evidence.decoder])
+
+
+def read(verdict: str) -> str:
+    """A verdict as people read it."""
+    return _READ.get(verdict, verdict)
+
+
+def explanation(texts: Mapping[str, str], verdict: str) -> str:
+    """What is said of a claim with a verdict, of texts by verdict. What cannot be decided cannot be told, either."""
+    return texts.get(UNSURE if verdict == UNDECIDABLE else verdict, "")
 
 
 def between(outcome: Outcome, others: Sequence[Outcome]) -> str:
@@ -422,7 +445,8 @@ def _decided(outcome: Outcome, outcomes: Sequence[Outcome], others: Sequence[flo
     q = None if p is None else statistics.q_values([p, *others])[0]
     tested = replace(outcome, q=q)
     verdict = _verdict(tested)
-    excused = verdict in (REVERSED, LESS) and bool(rising(lagging(evidence)))
+    # Only what a claim measures may excuse it.
+    excused = verdict in (REVERSED, LESS) and bool(validated_by(evidence.metric)) and bool(rising(lagging(evidence)))
     size = _size(tested) if verdict == HOLDS else ""
     return replace(tested, verdict=UNSURE if excused else verdict, size=size, excused=excused)
 
