@@ -167,7 +167,7 @@ def test_an_undefined_score_is_in_no_resample():
     values[2, 0] = values[4, 1] = np.nan
     sample = scores(values)
     assert sample.by_seed == pytest.approx(np.nanmean(values, axis=0))
-    for counts, found in zip(statistics._drawn(7)[:200].astype(int), sample.resampled, strict=False):
+    for counts, found in zip(statistics.item_weights(7)[:200].astype(int), sample.resampled, strict=False):
         assert found == pytest.approx(np.nanmean(np.repeat(values, counts, axis=0), axis=0), abs=1e-6)
 
 
@@ -176,14 +176,14 @@ def test_a_corpus_metric_is_computed_from_each_resample():
     matches = rng.integers(0, 5, (6, 2, 4)).astype(float)
     counts = np.concatenate([matches, matches + 3, rng.integers(8, 12, (6, 2, 2))], axis=2)
     sample = Sample(np.arange(6), np.arange(2), counts, np.ones((6, 2), bool), lambda of: corpus_values("BLEU4", of))
-    for times, found in zip(statistics._drawn(6)[:100].astype(int), sample.resampled, strict=False):
+    for times, found in zip(statistics.item_weights(6)[:100].astype(int), sample.resampled, strict=False):
         assert found == pytest.approx(corpus_values("BLEU4", np.repeat(counts, times, axis=0).sum(axis=0)), abs=1e-12)
 
 
 def test_single_precision_changes_no_printed_digit():
     """The smallest differences that are printed are .0001, of scores around 1 of thousands of items."""
     values = np.random.default_rng(0).normal(1, 0.6, (3000, 2))
-    exact = statistics._drawn(3000).astype(np.float64) @ values / 3000
+    exact = statistics.item_weights(3000).astype(np.float64) @ values / 3000
     np.testing.assert_allclose(scores(values).resampled, exact, rtol=0, atol=1e-6)
 
 

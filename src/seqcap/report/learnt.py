@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from seqcap.report.overview import (
     CIDER,
@@ -13,7 +14,6 @@ from seqcap.report.overview import (
     RECALL_OF_SAMPLES,
     SAMPLES,
     TRUTH,
-    TWIN,
     WORDS,
     Overview,
     Row,
@@ -22,15 +22,20 @@ from seqcap.report.overview import (
 YARDSTICKS = "across_yardsticks"  # rank correlations of the papers' yardsticks with TRUTH and others, a table
 
 
-def learnt(overview: Overview, yardsticks: Sequence[Mapping[str, str]]) -> list[str]:
-    """What the table of all objectives tells; `yardsticks`: lines of YARDSTICKS."""
+def learnt(
+    overview: Overview,
+    yardsticks: Sequence[Mapping[str, str]],
+    independent: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> list[str]:
+    """What the table of all objectives tells; `yardsticks`: lines of YARDSTICKS; `independent`: objective -> what its
+    paper's own runs say of it by what differs from what pays."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
     found = [
         _of_quality(overview, base),
         _of_samples(overview, base),
-        _of_distinctiveness(overview, base),
+        _of_distinctiveness(overview, base, independent),
         _of_truth(overview, base),
         _of_yardsticks(yardsticks, len(overview.objectives)),
     ]
@@ -70,25 +75,26 @@ def _of_samples(overview: Overview, base: Row) -> str:
     )
 
 
-def _of_distinctiveness(overview: Overview, base: Row) -> str:
-    better = _ahead(overview, base, DISTINCT)
-    best = overview.best(DISTINCT, better)
+def _of_distinctiveness(overview: Overview, base: Row, independent: Mapping[str, Sequence[str]]) -> str:
+    column = overview.distinct
+    better = _ahead(overview, base, column)
+    best = overview.best(column, better)
+    who = "the judge" if column == DISTINCT else "a twin of what pays"
     if best is None:
-        return "**Distinctive captions.** No objective's captions are shown to be found more often by the judge."
-    kind = "of another kind than the retriever that pays" if overview.has(TWIN) else "a retriever of the kind that pays"
-    text = f"**Distinctive captions.** By captions of {_labels(better)} the judge, {kind}, is "
-    text += f"shown to find more images than by cross-entropy's ({best.label}: R@10 {_change(best, base, DISTINCT)})."
+        return f"**Distinctive captions.** No objective's captions are shown to be found more often by {who}."
+    text = f"**Distinctive captions.** By captions of {_labels(better)} {who} is shown to find more images than by "
+    text += f"cross-entropy's ({best.label}: R@10 {_change(best, base, column)})."
     if overview.has(LITERAL):
         ahead = [row for row in better if overview.is_ahead(row, base, LITERAL)]
         behind = [row for row in better if overview.is_ahead(base, row, LITERAL)]
         text += f" A listener that takes every word literally is shown to find more by those of {_labels(ahead)}, "
         text += f"fewer by those of {_labels(behind)} ({best.label}: {_change(best, base, LITERAL)})."
-    else:
-        text += " Whether a listener that takes every word literally does, too, is not in this table."
     if overview.has(TRUTH):
         false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
         text += f" Of {_share(false, better)} of these the captions are shown to be true less often"
         text += f" ({best.label}: {_change(best, base, TRUTH)} in a hundred)."
+    if best.label in independent:
+        text += f" In its paper's own runs, {best.label} against likelihood: {'; '.join(independent[best.label])}."
     return text
 
 
@@ -99,7 +105,7 @@ def _of_truth(overview: Overview, base: Row) -> str:
         return ""
     text = f"**Truth.** {_labels(better)} {_is(better)} shown to have true captions, which say something and nothing "
     text += f"false, more often than cross-entropy ({best.label}: {_change(best, base, TRUTH)} in a hundred"
-    for column in (WORDS, DISTINCT, RECALL_OF_SAMPLES):
+    for column in (WORDS, overview.distinct, RECALL_OF_SAMPLES):
         if column in best.levels and column in base.levels:
             text += f"; {column} {_change(best, base, column)}"
     text += ")"

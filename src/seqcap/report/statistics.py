@@ -68,7 +68,7 @@ class Sample:
         # Single precision is exact for counts below 2^24. Scores are centred, which leaves them seven digits.
         centre = 0.0 if self.aggregate else kept.sum(axis=0) / np.maximum(self.counted.sum(axis=0), 1)[:, None]
         kept = np.where(self.counted[:, :, None], kept - centre, 0.0).astype(np.float32).reshape(items, seeds * k)
-        weights = _drawn(items)
+        weights = item_weights(items)
         totals = (weights @ kept).astype(np.float64).reshape(-1, seeds, k)
         return self._values(totals, weights @ self.counted.astype(np.float32), centre)
 
@@ -355,7 +355,7 @@ def q_values(p_values: Iterable[float]) -> list[float]:
 
 
 @lru_cache(maxsize=8)
-def _drawn(items: int) -> NDArray[np.float32]:
+def item_weights(items: int) -> NDArray[np.float32]:
     """How often each item is drawn in each resample: [DRAWS, items]."""
     drawn = np.random.default_rng(0).integers(items, size=(DRAWS, items))
     drawn += np.arange(DRAWS)[:, None] * items

@@ -94,6 +94,11 @@ class Claim:
     def primary(self) -> tuple[Line, ...]:
         return tuple(line for line in self.lines if line.primary)
 
+    @property
+    def printed(self) -> bool:
+        """Whether the paper prints the difference of a comparison that decides it."""
+        return any(line.printed for line in self.primary)
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -198,11 +203,17 @@ class Summary:
             lines=lines,
         )
 
-    def counts(self, *, control: bool) -> Counter[str]:
-        """How many of the paper's claims, or of our controls, have each verdict of today's rule."""
+    def measures(self, metric: str) -> bool:
+        """Whether a comparison is of a metric."""
+        return any(line.key[1] == metric for claim in self.claims for line in claim.lines)
+
+    def counts(self, *, control: bool, printed: bool | None = None) -> Counter[str]:
+        """How many of the paper's claims, or of our controls, have each verdict of today's rule; `printed`: of those
+        alone whose difference is in print, or is not."""
         if self.rule:
             return Counter()
-        return Counter(claim.verdict for claim in self.claims if claim.control == control)
+        its = [claim for claim in self.claims if claim.control == control and printed in (None, claim.printed)]
+        return Counter(claim.verdict for claim in its)
 
 
 def _line(outcome: Outcome) -> Line:
