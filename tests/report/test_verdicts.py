@@ -160,7 +160,12 @@ def test_what_would_be_found_alone_says_what_it_lacks():
         first, *_ = judge([of, *nothing])
         assert first.verdict == UNSURE
         assert abs(first.first.difference) > first.first.detectable
-        assert first.judgement == f"cannot tell (alone p {first.first.p:.3f}{way}, but q {first.first.q:.3f})"
+        alone = f"alone p {first.first.p:.3f}{way}, but q {first.first.q:.3f}"
+        assert first.judgement == f"cannot tell ({alone})"
+        # Nor is it hidden where more seeds were wanted.
+        registered = Registered(day="2026-12-01", seeds=3, finds=2.0, needs=12)
+        first, *_ = judge([of.model_copy(update={"registered": registered}), *nothing])
+        assert first.judgement == f"cannot be decided at this scale (needs 12 seeds; {alone})"
 
 
 def test_the_seeds_that_the_papers_difference_takes():

@@ -56,7 +56,6 @@ _SMOOTHING = ("L1", "L3", "L6")  # the claims that a kind of smoothing beats lik
 
 _NO_REASON = "No reason was found; tried: only what its page shows."
 
-ByPaper = dict[str, list[Claim]]  # paper -> claims
 ByOutcome = dict[str, dict[tuple[str, str], list[Claim]]]  # paper -> verdict and reason -> claims
 
 
@@ -394,8 +393,9 @@ def _differing(report: Reported) -> dict[str, Any]:
     """Claims that have a number here and on other data, by what their intervals say of the sign. `agreeing`: data -> of
     how many that both decide by today's rule the verdict is one. `covered`: data -> of how many of each paper's claims
     and controls there is a number."""
-    alike, decided, one = dict[str, ByPaper](), Counter[str](), Counter[str]()
-    others, covered = dict[str, list[dict[str, Any]]](), dict[str, list[str]]()
+    alike, others = (dict[str, list[dict[str, Any]]]() for _ in range(2))
+    decided, one, smaller = Counter[str](), Counter[str](), Counter[str]()
+    covered = dict[str, list[str]]()
     for data, papers in report.published.items():
         for paper in (paper for paper in papers if paper in report.papers):
             summary = report.papers[paper]
@@ -408,13 +408,12 @@ def _differing(report: Reported) -> dict[str, Any]:
                     decided[data] += 1
                     one[data] += claim.verdict == of.verdict
                 words = _of_signs(claim.deciding, of.line, report.datasets, data)
-                if words:
-                    row = {"paper": paper, "claim": claim, "there": of, "words": words}
-                    others.setdefault(data, []).append(row)
-                else:
-                    alike.setdefault(data, {}).setdefault(paper, []).append(claim)
+                row = {"paper": paper, "claim": claim, "there": of, "words": words}
+                (others if words else alike).setdefault(data, []).append(row)
+                if not words:
+                    smaller[data] += abs(float(of.line.difference)) < abs(float(claim.deciding.difference))
     agreeing = {data: f"{one[data]} of {number}" for data, number in decided.items()}
-    return {"alike": alike, "others": others, "covered": covered, "agreeing": agreeing}
+    return {"alike": alike, "smaller": smaller, "others": others, "covered": covered, "agreeing": agreeing}
 
 
 def _of_signs(here: Line, there: Line, name: str, data: str) -> str:
@@ -445,6 +444,8 @@ def _became(report: Reported) -> dict[str, Any]:
         if not claim.control and claim.verdict != NOT_RUN:
             name = _outcome(report.papers[paper], claim)
             reason = "" if name in ("held", "before") else _reason(claim)
+            if name in ("undecided", "before") and not reason and claim in report.shown(paper):
+                continue  # the tables of claims say all that is known
             groups[name].setdefault(paper, {}).setdefault((claim.words, reason), []).append(claim)
     return groups
 

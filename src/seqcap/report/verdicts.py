@@ -130,7 +130,7 @@ class Outcome:
         if self.verdict == FEW_SEEDS:
             beside = self.seeds
         if self.verdict == UNDECIDABLE and self.evidence.registered:
-            beside = self.evidence.registered.lacks
+            beside = "; ".join(filter(None, (self.evidence.registered.lacks, self._alone)))
         return f"{read(self.verdict)} ({beside})" if beside else read(self.verdict)
 
     @property
@@ -138,10 +138,16 @@ class Outcome:
         """What keeps a comparison from a verdict. What it could have found says nothing where it has found as much."""
         if self.excused:
             return f"{lagging(self.evidence).label}, which lags, was still rising"
-        if self.p is not None and self.p < SIGNIFICANCE:
-            way = "" if _as_claimed(self) else " against it"
-            return f"alone p {self.p:.3f}{way}, but q {self.shown_q}"
-        return "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
+        found = "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
+        return self._alone or found
+
+    @property
+    def _alone(self) -> str:
+        """What would have been found if it were the paper's only claim; "" if nothing."""
+        if self.p is None or self.p >= SIGNIFICANCE:
+            return ""
+        way = "" if _as_claimed(self) else " against it"
+        return f"alone p {self.p:.3f}{way}, but q {self.shown_q}"
 
     def number(self, value: float | None, sign: str = "") -> str:
         return "" if value is None else f"{round(value, 9):{sign}z.{self.decimals}f}"
