@@ -10,7 +10,7 @@ from typing import Any
 from seqcap.files import json_file
 from seqcap.report import REPORTS, provenance, texts
 from seqcap.report.advice import advice
-from seqcap.report.learnt import YARDSTICKS, learnt, read_yardsticks
+from seqcap.report.learnt import learnt
 from seqcap.report.overview import (
     ACROSS,
     CIDER,
@@ -275,30 +275,35 @@ def _across(report: Reported) -> dict[str, Any]:
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
     minutes = {run: f"{number:.1f}" for run, number in across.provenance["minutes"].items()}
-    yardsticks = read_yardsticks(path.with_name(f"{YARDSTICKS}.csv"))
     return found | {
         "table": rows.markdown({"minutes": minutes}),
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
         "advice": advice(rows, _own_runs(report), _uses(report)),
-        "of_objectives": learnt(rows, yardsticks, _independent(report)),
+        "of_objectives": learnt(rows, _independent(report)),
         "lacking": [name for name in _WANTED if not rows.has(name)],
         "has_judge": rows.has(DISTINCT),
     }
 
 
 def _own_runs(report: Reported) -> str:
-    """The comparisons by which the CIDEr of a paper's objective is shown to be above or below cross-entropy's; ""
-    without any."""
-    found: dict[str, dict[str, str]] = {HOLDS: {}, REVERSED: {}}
+    """The comparisons by which the CIDEr of a paper's objective is shown to be above or below cross-entropy's, each
+    with those of the same objective with other runs of cross-entropy; "" without any."""
+    found: dict[str, list[str]] = {HOLDS: [], REVERSED: []}
     for paper, claim in report.claims():
-        for line in claim.lines:
-            _, metric, decoder, _, right, base = line.key
-            is_quality = (metric, decoder, base) == ("CIDEr", "beam", "")
-            if is_quality and right in report.likelihood(paper) and line.verdict in found:
-                way = HOLDS if float(line.difference) > 0 else REVERSED
-                found[way][line.sides] = f"{line.sides} {_numbers(line)} ({_link(paper, claim)})"
+        lines = [line for line in claim.lines if _is_of_quality(line, report.likelihood(paper))]
+        for line in (line for line in lines if line.verdict in found):
+            way = HOLDS if float(line.difference) > 0 else REVERSED
+            beside = [of for of in lines if of.key[3] == line.key[3] and of is not line]
+            others = "".join(f", against {of.sides.partition(' against ')[2]} {_numbers(of)}" for of in beside)
+            found[way].append(f"{line.sides} {_numbers(line)}{others} ({_link(paper, claim)})")
     parts = [(found[HOLDS], "to beat it"), (found[REVERSED], "to be below it")]
-    return "; ".join(f"shown {words}: {', '.join(its.values())}" for its, words in parts if its)
+    return "; ".join(f"shown {words}: {'; '.join(its)}" for its, words in parts if its)
+
+
+def _is_of_quality(line: Line, likelihood: Collection[str]) -> bool:
+    """Whether it compares the CIDEr of the best caption with a run of cross-entropy."""
+    _, metric, decoder, _, right, base = line.key
+    return (metric, decoder, base) == ("CIDEr", "beam", "") and right in likelihood and bool(line.difference)
 
 
 def _independent(report: Reported) -> dict[str, list[str]]:

@@ -1,8 +1,6 @@
 """What was learnt, in a few sentences that are made of the results: how sure each is, is said in words."""
 
-import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
 from seqcap.report.overview import (
@@ -19,16 +17,10 @@ from seqcap.report.overview import (
     Row,
 )
 
-YARDSTICKS = "across_yardsticks"  # rank correlations of the papers' yardsticks with TRUTH and others, a table
 
-
-def learnt(
-    overview: Overview,
-    yardsticks: Sequence[Mapping[str, str]],
-    independent: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> list[str]:
-    """What the table of all objectives tells; `yardsticks`: lines of YARDSTICKS; `independent`: objective -> what its
-    paper's own runs say of it by what differs from what pays."""
+def learnt(overview: Overview, independent: Mapping[str, Sequence[str]] = MappingProxyType({})) -> list[str]:
+    """What the table of all objectives tells; `independent`: objective -> what its paper's own runs say of it by what
+    differs from what pays."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
@@ -37,14 +29,8 @@ def learnt(
         _of_samples(overview, base),
         _of_distinctiveness(overview, base, independent),
         _of_truth(overview, base),
-        _of_yardsticks(yardsticks, len(overview.objectives)),
     ]
     return [sentence for sentence in found if sentence]
-
-
-def read_yardsticks(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def _of_quality(overview: Overview, base: Row) -> str:
@@ -113,33 +99,6 @@ def _of_truth(overview: Overview, base: Row) -> str:
         less = [row for row in better if overview.is_ahead(base, row, RECALL)]
         text += f"; {_share(less, better)} of these are shown to tell less of the scene"
     return f"{text}."
-
-
-def _of_yardsticks(lines: Sequence[Mapping[str, str]], number: int) -> str:
-    """Which yardsticks of the papers are shown to rank objectives as the truth of their captions, or against it."""
-    known = [line for line in lines if line["column"] == TRUTH and line["ours_low"]]
-    if not known:
-        return ""
-    like = [line for line in known if float(line["ours_low"]) > 0]
-    against = [line for line in known if float(line["ours_high"]) < 0]
-    rest = [line for line in known if line not in like and line not in against]
-    parts = []
-    if against:
-        parts.append(f"Fewer true captions are shown of objectives that do better by {_rhos(against)}.")
-    if like:
-        parts.append(f"More are shown of those that do better by {_rhos(like)}.")
-    if rest:
-        parts.append(f"It cannot be told by {_rhos(rest)}.")
-    return (
-        f"**What is measured, and truth** (in brackets, rank correlations over {number} objectives, of which those of "
-        f"one paper are alike). {' '.join(parts)}"
-    )
-
-
-def _rhos(lines: Sequence[Mapping[str, str]]) -> str:
-    """ "*Div-1, samples* (-0.60) or *R@10 by the own listener* (-0.90)"."""
-    *before, last = [f"*{line['row']}* ({float(line['ours']):+.2f})" for line in lines]
-    return f"{'; '.join(before)} or {last}" if before else last
 
 
 def _ahead(overview: Overview, base: Row, column: str) -> list[Row]:
