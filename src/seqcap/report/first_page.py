@@ -125,10 +125,9 @@ class Reported:
         its = [(paper, claim) for paper, of_paper in claims.items() for claim in of_paper]
         return [data for data in self.published if any(data in self.elsewhere(*pair) for pair in its)]
 
-    def pages_on(self, data: str, papers: Collection[str] | None = None) -> str:
-        """The papers, or some of them, with results on other data, each with a link to its page there."""
-        its = self.published[data] if papers is None else {paper: self.published[data][paper] for paper in papers}
-        labels = {paper: str(summary.said["label"]) for paper, summary in its.items()}
+    def pages_on(self, data: str, papers: Collection[str]) -> str:
+        """Some papers with results on other data, each with a link to its page there."""
+        labels = {paper: str(self.published[data][paper].said["label"]) for paper in papers}
         pages = {paper: self.page_of(paper, data) for paper in labels}
         return ", ".join(f"[{label}]({pages[paper]})" if pages[paper] else label for paper, label in labels.items())
 
