@@ -97,7 +97,7 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     rho = {"row": "Div-1", "column": TRUTH, "ours": "-0.6", "ours_low": "-0.9", "ours_high": "-0.1"}
     quality, samples, distinct, truth, measured = learnt(table(rows), [rho])
     assert quality.endswith(
-        "No objective is shown to beat cross-entropy with as many updates; 1 of 3 are shown to be worse, and 2 "
+        "No objective is shown to beat cross-entropy trained further; 1 of 3 are shown to be worse, and 2 "
         "cannot be told from it."
     )
     assert "1 of 3 objectives are shown to raise the CIDEr of random samples" in samples
