@@ -30,9 +30,9 @@ def points(paper: str, names: str, purpose: str) -> pd.DataFrame:
         lines = its.pivot_table(index="step", columns=["quantity", "seed"], values="value")
         cider, good = lines["val_cider"].dropna(), lines[purpose].dropna()
         rows[name] = {
-            "CIDEr": cider.iloc[-3:].mean().mean(),
-            "start": cider.iloc[0].mean(),
-            purpose: good.iloc[-3:].mean().mean(),
+            "CIDEr": cider.to_numpy()[-3:].mean(),
+            "start": cider.to_numpy()[0].mean(),
+            purpose: good.to_numpy()[-3:].mean(),
             "seeds": cider.shape[1],
         }
     return pd.DataFrame(rows).T

@@ -36,7 +36,8 @@ def rank_correlation(x: Floats, y: Floats, groups: Sequence[str]) -> Estimate:
 
 def _spearman(x: Floats, y: Floats) -> float:
     """Spearman's rho of two measures [n]; NaN where one of them is the same everywhere."""
-    x, y = (pd.Series(values).rank().to_numpy() for values in (x, y))
-    x, y = x - x.mean(), y - y.mean()
-    scale = float(np.sqrt((x @ x) * (y @ y)))
-    return float(x @ y) / scale if scale else float("nan")
+    ranks = np.column_stack([pd.Series(values).rank() for values in (x, y)])
+    ranks -= ranks.mean(axis=0)
+    products = ranks.T @ ranks
+    scale = float(np.sqrt(products[0, 0] * products[1, 1]))
+    return float(products[0, 1]) / scale if scale else float("nan")
