@@ -59,6 +59,17 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
     assert "is 9.5 nats on average, SLL's 3.0" in said
 
 
+def test_what_samples_cost_is_no_lack_of_collapse(sle):
+    """In print SLL's samples have a Div-2 of .32 and an mBLEU-4 of .81."""
+    assert "no lack of collapse" not in words(sle)["The regime"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(LEVELS, "sll", LEVELS["sll"] | {"Div2": 0.2, "mBleu4": 0.9})
+        said = words(sle)["The regime"]
+    assert "Div-2 of SLL's samples is 0.20 here and 0.32 in print, mBLEU-4 0.90 and 0.81" in said
+    beams = sle.read().decoded("sll").query("decoder == 'beam'").groupby(["seed", "item"])["log_prob"].max()
+    assert f"{np.exp(beams).mean():.0%} of its probability" in said
+
+
 def test_print_is_compared_with_the_row_that_explores_as_much(sle):
     """Div-2 rises by .1 with SLL-SLE, .05 (multi-reference) and .02 (alpha .95); in print by .08."""
     said = words(sle)["At equal exploration"]

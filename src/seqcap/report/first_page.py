@@ -394,7 +394,7 @@ def _findings(report: Reported) -> dict[str, Any]:
             continue
         found = {"paper": paper, "sentence": finding["sentence"], "claim": claim, "sure": _how_sure(claim.deciding)}
         first = claim.primary[0]
-        told = first.key == claim.deciding.key or not first.difference
+        told = claim.verdict == HOLDS or first.key == claim.deciding.key or not first.difference
         found["first"] = "" if told else f"{first.what}, {first.sides}: {_how_sure(first)}"
         found["there"] = report.elsewhere(paper, claim)
         found["controls"] = [other for other in report.shown(paper) if other.control]
