@@ -135,6 +135,8 @@ def _for_distinctiveness(overview: Overview, base: Row, literal: Sequence[str]) 
 
 
 def _for_truth(overview: Overview, base: Row) -> str:
+    if not overview.has(TRUTH):
+        return ""
     best = overview.best(TRUTH, overview.objectives)
     if best is None or not overview.is_ahead(best, base, TRUTH):
         return "**Captions that are true: none is shown to be true more often than cross-entropy's.**"

@@ -222,6 +222,7 @@ def _across(report: Reported) -> dict[str, Any]:
     across = report.papers.get(ACROSS)
     found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": []}
     found["captioners"] = across.said.get("captioners", []) if across else []
+    found["on"] = _on(across.said["datasets"]) if across else ""
     path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
     if across is None or not path.is_file():
         return found
@@ -240,6 +241,11 @@ def _across(report: Reported) -> dict[str, Any]:
         "lacking": [name for name in _WANTED if not rows.has(name)],
         "has_twin": rows.has(TWIN),
     }
+
+
+def _on(datasets: Sequence[str]) -> str:
+    """What the table across papers is of."""
+    return "generated scenes" if list(datasets) == [SCENES] else ", ".join(datasets)
 
 
 def _better_than_likelihood(report: Reported) -> list[str]:
