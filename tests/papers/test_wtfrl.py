@@ -8,12 +8,14 @@ from invented_wtfrl import CHANGES, WtfrlRun
 
 from seqcap import papers
 from seqcap.papers.wtfrl import figures
-from seqcap.papers.wtfrl.claims import remarks
+from seqcap.papers.wtfrl.claims import remarks, stand_ins
 from seqcap.papers.wtfrl.figures import most_hacked
 from seqcap.papers.wtfrl.runs import ablations
+from seqcap.papers.wtfrl.vocabulary import Vocabulary
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.example import false_of, scenes_of
 from seqcap.report.inputs import Results
+from seqcap.report.statistics import Missing, Number
 from seqcap.report.tables import make_table
 
 PAPER = papers.load("wtfrl")
@@ -98,6 +100,32 @@ def test_without_wtf_rl_there_is_nothing_to_change():
 # --- Claims
 
 
+def test_a_vocabulary_is_of_all_captions_of_a_seed(wtfrl):
+    read = wtfrl.write()
+    decoded = read.decoded("rl")
+    best = (decoded["decoder"] == "beam") & (decoded["rank"] == 0)
+    decoded.loc[best, "text"] = "a dog"
+    decoded.loc[best & (decoded["item"] == 3), "text"] = "a red dog"
+    decoded.loc[best & (decoded["item"] == 3) & (decoded["seed"] == 2), "text"] = ""
+    found = Vocabulary("rl").number(read)
+    assert isinstance(found, Number)
+    assert found.by_seed == {1: 3, 2: 2, 3: 3}
+    assert (found.value, found.items) == (pytest.approx(8 / 3), 20)
+    # A word of one item of 20 is in a resample unless that is never drawn.
+    assert (found.resampled[:, 0] == 3).mean() == pytest.approx(1 - (19 / 20) ** 20, abs=0.04)
+    assert (found.resampled[:, 1] == 2).all()
+    gone = Vocabulary("gone").number(read)
+    assert isinstance(gone, Missing)
+    assert gone.absent
+
+
+def test_how_it_is_trained_is_a_deviation():
+    ((theirs, ours),) = stand_ins(whole("wtfrl"))
+    assert "1e-6" in theirs
+    assert ours == "rate 0.001, 80 updates; alpha 0.94; tau 0.01"
+    assert stand_ins(WtfrlRun(names=["tf", "rl"]).read()) == []
+
+
 # --- Words
 
 
@@ -142,6 +170,16 @@ def test_the_rule_picks_the_image_that_it_says(wtfrl):
     assert most_hacked(run, 3) == [4, 14]
 
 
+def test_the_seed_that_is_shown_has_the_median_of_truth():
+    made = WtfrlRun()
+    shares = {1: 0.9, 2: 0.2, 3: 0.4}
+    rows = [
+        row | {"value": shares[row["seed"]]} if (row["variant"], row["metric"]) == ("wtf_rl", "true_of_own") else row
+        for row in made.scores("wtfrl_image")
+    ]
+    assert figures.shown_seed(made.of_rows(rows)) == 3
+
+
 def test_figure1_shows_ranks_and_what_is_false_above_the_papers(wtfrl):
     wtfrl.set_to = hacked()
     wtfrl.is_peaked = lambda name: name != "rl_alone"
@@ -150,7 +188,8 @@ def test_figure1_shows_ranks_and_what_is_false_above_the_papers(wtfrl):
     pictures = [text.replace("\n", " ") for text in shown if text.startswith("scenes, test")]
     assert pictures == ["scenes, test image 7", "scenes, test image 4"]
     assert sum(text.startswith("90, 6: a a a") for text in shown) == 1
-    beam = read.decoded("rl_alone").query("decoder == 'beam' and seed == 1 and item == 7 and rank == 0")["text"].item()
+    of_seed = f"decoder == 'beam' and seed == {figures.shown_seed(read)} and item == 7 and rank == 0"
+    beam = read.decoded("rl_alone").query(of_seed)["text"].item()
     assert any(text.replace("\n    ", " ") == f"2, 9: {beam}" for text in shown)
     said = [figures._said(read, name, item) for name in ("rl_alone", "wtf_rl") for item in (7, 4)]
     false = [false_of(text.split(), scenes_of("image")[item]) for text, item in zip(said, (7, 4) * 2, strict=True)]

@@ -56,25 +56,45 @@ def test_families_of_nothing_find_nothing(seeds, seed_sd):
 
 
 def test_seeds_of_two_sides_are_paired_or_not():
-    """A difference of sides with five and three seeds; the three share a start, which scatters much."""
+    """A difference of sides with five and three seeds. The three share a start, which scatters much: it falls out."""
     rng = np.random.default_rng(0)
     start = 3 * rng.normal(size=(REPETITIONS, 5))
     left, right = start + rng.normal(size=(REPETITIONS, 5)), start[:, :3] + rng.normal(size=(REPETITIONS, 3))
-    values, nothing = np.concatenate([left, right], axis=1), np.zeros((REPETITIONS, 8, 8))
-    distance = left.mean(axis=1) - right.mean(axis=1)
-    seeds = [range(5), range(3)]
-    paired, unpaired = (spread(values, nothing, seeds, [1.0, -1.0], 100, of) for of in (True, False))
-    # By hand: (1/5 - 1/3)^2 of the three starts and 1/25 of two, and both sides' own.
-    true = 9 * (3 * (1 / 5 - 1 / 3) ** 2 + 2 / 25) + 1 / 5 + 1 / 3
-    assert distance.var() == pytest.approx(true, rel=0.1)
-    assert paired.seeds.mean() == pytest.approx(true, rel=0.1)
-    assert unpaired.seeds.mean() == pytest.approx(10 / 5 + 10 / 3, rel=0.1)
+    common = statistics.common_seeds([range(5), range(3)])
+    values, nothing = np.concatenate([left[:, common], right], axis=1), np.zeros((REPETITIONS, 6, 6))
+    distance = left[:, common].mean(axis=1) - right.mean(axis=1)
+    paired, unpaired = (spread(values, nothing, [common, common], [1.0, -1.0], 100, of) for of in (True, False))
+    assert distance.var() == pytest.approx(2 / 3, rel=0.1)
+    assert paired.seeds.mean() == pytest.approx(2 / 3, rel=0.1)
+    assert unpaired.seeds.mean() == pytest.approx(20 / 3, rel=0.1)
     assert 0.92 <= (paired.p_value(distance) >= 0.05).mean() <= 0.98
     # Seeds that are others scatter on their own.
     other = 3 * rng.normal(size=(REPETITIONS, 3)) + rng.normal(size=(REPETITIONS, 3))
-    values = np.concatenate([left, other], axis=1)
+    values, nothing = np.concatenate([left, other], axis=1), np.zeros((REPETITIONS, 8, 8))
     welch = spread(values, nothing, [range(5), range(5, 8)], [1.0, -1.0], 100)
     assert 0.92 <= (welch.p_value(left.mean(axis=1) - other.mean(axis=1)) >= 0.05).mean() <= 0.98
+
+
+def test_a_difference_is_of_the_seeds_that_both_sides_have():
+    """Where they share a start; the seeds of one alone say nothing of it."""
+    rng = np.random.default_rng(0)
+    five = rng.normal(0, 1, (50, 5))
+    five[:, 3:] += 100
+    left, right = Number.of(scores(five + 0.01)), Number.of(scores(five[:, :3]))
+    found = difference(left, right)
+    assert not isinstance(found, statistics.Missing)
+    assert (found.value, found.seeds) == (pytest.approx(0.01), (3, 3))
+    assert found.interval() == pytest.approx((0.01, 0.01), abs=1e-5)
+    apart = difference(left, right, paired=False)
+    assert not isinstance(apart, statistics.Missing)
+    assert (apart.value, apart.seeds) == (pytest.approx(40, abs=1), (5, 3))
+    # A single seed has no scatter of its own: all of the other side's count.
+    single = difference(left, Number.of(scores(five[:, :1])))
+    assert not isinstance(single, statistics.Missing)
+    assert single.seeds == (5, 1)
+    people = difference(left, right.seedless)
+    assert not isinstance(people, statistics.Missing)
+    assert people.seeds == (5,)
 
 
 def test_a_single_seed_counts_as_if_it_scattered_like_the_others():
@@ -147,7 +167,7 @@ def test_an_undefined_score_is_in_no_resample():
     values[2, 0] = values[4, 1] = np.nan
     sample = scores(values)
     assert sample.by_seed == pytest.approx(np.nanmean(values, axis=0))
-    for counts, found in zip(statistics._drawn(7)[:200].astype(int), sample.resampled, strict=False):
+    for counts, found in zip(statistics.item_weights(7)[:200].astype(int), sample.resampled, strict=False):
         assert found == pytest.approx(np.nanmean(np.repeat(values, counts, axis=0), axis=0), abs=1e-6)
 
 
@@ -156,14 +176,14 @@ def test_a_corpus_metric_is_computed_from_each_resample():
     matches = rng.integers(0, 5, (6, 2, 4)).astype(float)
     counts = np.concatenate([matches, matches + 3, rng.integers(8, 12, (6, 2, 2))], axis=2)
     sample = Sample(np.arange(6), np.arange(2), counts, np.ones((6, 2), bool), lambda of: corpus_values("BLEU4", of))
-    for times, found in zip(statistics._drawn(6)[:100].astype(int), sample.resampled, strict=False):
+    for times, found in zip(statistics.item_weights(6)[:100].astype(int), sample.resampled, strict=False):
         assert found == pytest.approx(corpus_values("BLEU4", np.repeat(counts, times, axis=0).sum(axis=0)), abs=1e-12)
 
 
 def test_single_precision_changes_no_printed_digit():
     """The smallest differences that are printed are .0001, of scores around 1 of thousands of items."""
     values = np.random.default_rng(0).normal(1, 0.6, (3000, 2))
-    exact = statistics._drawn(3000).astype(np.float64) @ values / 3000
+    exact = statistics.item_weights(3000).astype(np.float64) @ values / 3000
     np.testing.assert_allclose(scores(values).resampled, exact, rtol=0, atol=1e-6)
 
 

@@ -28,6 +28,7 @@ from seqcap.report.verdicts import (
     judge,
     measure,
     pilot_of,
+    read,
 )
 
 
@@ -76,7 +77,18 @@ def alone(**changes: Any) -> Judgement:
 def test_a_verdict(changes, verdict, size):
     judged = alone(**changes)
     assert (judged.verdict, judged.size) == (verdict, size)
-    assert judged.judgement.startswith(verdict)
+    assert judged.judgement.startswith(read(verdict))
+
+
+def test_no_rounding_hides_why_a_printed_difference_is_excluded():
+    """Of an interval that ends at 1 +- 2.484 and a printed 3.49."""
+    of = evidence(difference=1, scatter=1, printed=(53.49, 50), printed_decimals=2, decimals=1)
+    (judged,) = judge([of])
+    assert judged.verdict == LESS
+    assert judged.judgement == "no effect found, the printed one excluded (+3.49 at our level)"
+    assert judged.first.span == "+1.00 [-1.48, +3.48]"
+    (far,) = judge([of.model_copy(update={"printed": (54.0, 50.0)})])
+    assert far.first.span == "+1.0 [-1.5, +3.5]"
 
 
 def test_what_needs_more_seeds_is_said_before_the_run():
@@ -148,7 +160,12 @@ def test_what_would_be_found_alone_says_what_it_lacks():
         first, *_ = judge([of, *nothing])
         assert first.verdict == UNSURE
         assert abs(first.first.difference) > first.first.detectable
-        assert first.judgement == f"cannot tell (alone p {first.first.p:.3f}{way}, but q {first.first.q:.3f})"
+        alone = f"alone p {first.first.p:.3f}{way}, but q {first.first.q:.3f}"
+        assert first.judgement == f"cannot tell ({alone})"
+        # Nor is it hidden where more seeds were wanted.
+        registered = Registered(day="2026-12-01", seeds=3, finds=2.0, needs=12)
+        first, *_ = judge([of.model_copy(update={"registered": registered}), *nothing])
+        assert first.judgement == f"cannot be decided at this scale (needs 12 seeds; {alone})"
 
 
 def test_the_seeds_that_the_papers_difference_takes():
@@ -173,13 +190,26 @@ def test_no_worse_is_against_a_margin(difference, scatter, verdict):
 
 def test_sides_may_have_other_seeds():
     five = evidence(seeds=5)
-    some = {seed: value for seed, value in five.sides[1].by_seed.items() if seed <= 3}
-    covariance = tuple((0.0,) * (row + 1) for row in range(8))
-    uneven = five.model_copy(update={"sides": (five.sides[0], side("B", some)), "covariance": covariance})
+    right = five.sides[1].only((1, 2, 3))
+    rng = np.random.default_rng(0)
+    whole = np.cov(rng.normal(size=(8, 50)))
+    rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(whole.tolist()))
+    uneven = five.model_copy(update={"sides": (five.sides[0], right), "covariance": rows})
+    # Seeds that share a start are compared, and no others; the record has all.
     (judged,) = judge([uneven])
-    assert (judged.verdict, judged.first.seeds) == (HOLDS, "5 and 3")
+    assert (judged.verdict, judged.first.seeds) == (HOLDS, "3")
+    assert judged.first.difference == pytest.approx(10 - 0.1)
+    assert judged.first.given == uneven
+    kept = [0, 1, 2, 5, 6, 7]
+    equal = tuple(tuple(whole[row, kept[: place + 1]].tolist()) for place, row in enumerate(kept))
+    sides = (five.sides[0].only((1, 2, 3)), right)
+    (alike,) = judge([five.model_copy(update={"sides": sides, "covariance": equal})])
+    assert (alike.first.low, alike.first.p) == pytest.approx((judged.first.low, judged.first.p))
+    # As in Welch's test, all.
+    (apart,) = judge([uneven.model_copy(update={"paired": False})])
+    assert (apart.first.difference, apart.first.seeds) == (pytest.approx(10), "5 and 3")
     people = Side(label="people", value=100.0)
-    (judged,) = judge([five.model_copy(update={"sides": (five.sides[0], people), "covariance": covariance[:6]})])
+    (judged,) = judge([five.model_copy(update={"sides": (five.sides[0], people), "covariance": rows[:6]})])
     assert (judged.verdict, judged.first.seeds) == (HOLDS, "5")
 
 
@@ -217,6 +247,12 @@ def test_the_side_that_lags_may_have_been_rising(changes, lags):
     (other,) = judge([rising(of, 1 - lags)])
     assert other.judgement == f"{judged.judgement} †"
     assert other.not_converged == (of.sides[1 - lags].runs[0],)
+
+
+def test_only_what_a_claim_measures_excuses_it():
+    """No val curve is of diversity: that CIDEr rose says nothing of it."""
+    (judged,) = judge([rising(evidence(difference=-10, metric="Div2", decoder="sample"), 0)])
+    assert judged.judgement == "reversed †"
 
 
 def test_what_holds_has_its_dagger_too():
@@ -344,7 +380,8 @@ def test_a_line_of_the_table_of_claims():
 def test_counts_in_words():
     assert in_words({HOLDS: 1, NOT_RUN: 2}) == "of 3 claims, 1 holds, 2 were not run"
     assert (
-        in_words({LESS: 1}, "control of ours", "controls of ours") == "of 1 control of ours, 1 is smaller than printed"
+        in_words({LESS: 1}, "control of ours", "controls of ours")
+        == "of 1 control of ours, 1 shows no effect and excludes the printed one"
     )
     assert in_words({REVERSED: 2}, "control of ours", "controls of ours") == "of 2 controls of ours, 2 are reversed"
     assert in_words({}) == "of 0 claims, none has a verdict"

@@ -1,7 +1,8 @@
 """What to use when, by the table of every objective on one captioner. Nothing is advised that is shown to be worse than
 cross-entropy in what one would use it for; where nothing is shown to be better, that is said."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from seqcap.report.overview import (
     CIDER,
@@ -20,30 +21,35 @@ from seqcap.report.overview import (
 )
 
 
-def advice(overview: Overview, better: Sequence[str] = (), literal: Sequence[str] = ()) -> list[str]:
+def advice(overview: Overview, own_runs: str = "", others: Mapping[str, str] = MappingProxyType({})) -> list[str]:
     """A paragraph for each use.
 
     Args:
         overview: the table across papers.
-        better: the comparisons of papers' own runs by which an objective's CIDEr is shown to be higher than that of
+        own_runs: the comparisons of papers' own runs by which an objective's CIDEr is shown to differ from that of
             cross-entropy.
-        literal: those of what a listener finds that takes every word literally.
+        others: use (a column of the table) -> what other data say of it; "smoothing" -> the claims of smoothing.
     """
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    found = [
-        _for_one_caption(overview, base, better),
-        _for_samples(overview, base),
-        _for_diversity(overview, base),
-        _of_smoothing(overview, base),
-        _for_distinctiveness(overview, base, literal),
-        _for_truth(overview, base),
-    ]
-    return [line for line in found if line]
+    found = {
+        CIDER: _for_one_caption(overview, base, own_runs),
+        SAMPLES: _for_samples(overview, base),
+        DIVERSITY: _for_diversity(overview, base),
+        "smoothing": _of_smoothing(overview, base, others.get("smoothing", "")),
+        DISTINCT: _for_distinctiveness(overview, base),
+        TRUTH: _for_truth(overview, base),
+    }
+    return [_with(line, "" if use == "smoothing" else others.get(use, "")) for use, line in found.items() if line]
 
 
-def _for_one_caption(overview: Overview, base: Row, better: Sequence[str]) -> str:
+def _with(line: str, elsewhere: str) -> str:
+    """A paragraph, and what other data say."""
+    return f"{line} {elsewhere}" if elsewhere else line
+
+
+def _for_one_caption(overview: Overview, base: Row, own_runs: str) -> str:
     best = overview.best(CIDER, overview.objectives)
     if best is None or CIDER not in base.levels:
         return ""
@@ -54,8 +60,8 @@ def _for_one_caption(overview: Overview, base: Row, better: Sequence[str]) -> st
         )
     text = f"**{use}: not known.** In this table no objective is shown to beat cross-entropy. The highest number: "
     text += f"{best.label}, {_against(overview, best, base, (CIDER,))}; not told apart."
-    if better:
-        text += f" In the papers' own runs, which are longer, some are shown to beat it: {'; '.join(better)}."
+    if own_runs:
+        text += f" In the papers' own runs, which are longer, {own_runs}."
     return text
 
 
@@ -79,7 +85,7 @@ def _for_diversity(overview: Overview, base: Row) -> str:
     else:
         text = f"**Diverse samples: {best.label}.** {_against(overview, best, base, (DIVERSITY, CIDER, SAMPLES))}"
         if overview.is_ahead(base, best, SAMPLES):
-            text += ": the best caption is not shown to lose, a single sample is"
+            text += ": here the best caption is not shown to lose, a single sample is"
     better = [row for row in kept if overview.is_ahead(row, base, SAMPLES)]
     middle = overview.best(DIVERSITY, better)
     if middle is not None:
@@ -91,8 +97,8 @@ def _for_diversity(overview: Overview, base: Row) -> str:
     return f"{text}."
 
 
-def _of_smoothing(overview: Overview, base: Row) -> str:
-    """Whether smoothing helps: it costs little, and many ask."""
+def _of_smoothing(overview: Overview, base: Row, own_runs: str) -> str:
+    """Whether smoothing helps, and how sure that is: it costs little, and many ask."""
     rows = [row for row in overview.objectives if row.objective.endswith("smoothing")]
     if not rows:
         return ""
@@ -100,38 +106,46 @@ def _of_smoothing(overview: Overview, base: Row) -> str:
     diverse = [row for row in rows if overview.is_ahead(row, base, DIVERSITY)]
     worse = [row for row in rows if overview.is_ahead(base, row, SAMPLES)]
     helps = f"{', '.join(better)} of it {'is' if len(better) == 1 else 'are'}" if better else "no kind of it is"
-    return (
+    text = (
         f"**Smoothing: {helps} shown to raise the CIDEr of the best caption.** Of {len(rows)} kinds {len(diverse)} are "
         f"shown to make samples more diverse, and {len(worse)} to lower their CIDEr."
     )
+    there = [row for row in (*rows, base) if {DIVERSITY, SAMPLES} <= row.levels.keys()]
+    kinds = [f"{row.label} {row.levels[DIVERSITY].value:.1f}, {row.levels[SAMPLES].value:.1f}" for row in there]
+    text += f" {DIVERSITY}, and {SAMPLES}: {'; '.join(kinds)}." if kinds else ""
+    return f"{text} How sure, in its paper's own runs: {own_runs}." if own_runs else text
 
 
-def _for_distinctiveness(overview: Overview, base: Row, literal: Sequence[str]) -> str:
+def _for_distinctiveness(overview: Overview, base: Row) -> str:
+    column = overview.distinct
     kept = [row for row in overview.objectives if not overview.is_ahead(base, row, LITERAL)]
-    best = overview.best(DISTINCT, kept)
-    if best is None or not overview.is_ahead(best, base, DISTINCT):
+    best = overview.best(column, kept)
+    if best is None or not overview.is_ahead(best, base, column):
         return "**Captions that tell images apart: none is shown to do so better than cross-entropy.**"
-    numbers = _against(overview, best, base, (DISTINCT, LITERAL, TRUTH, CIDER))
-    text = (
-        f"**Captions that tell images apart, to a judge: {best.label}.** {numbers}. {_told(overview, best, DISTINCT)}"
-    )
-    if overview.has(TWIN):
-        text += " The judge is of another kind than the retriever that pays. By a twin of what pays: "
-        text += f"{_against(overview, best, base, (TWIN,))}."
+    who = "a judge" if column == DISTINCT else "a twin of what pays"
+    numbers = _against(overview, best, base, (column, LITERAL, TRUTH, CIDER))
+    text = f"**Captions that tell images apart, to {who}: {best.label}.** {numbers}. {_told(overview, best, column)}"
+    if column == DISTINCT:
+        text += " The judge is of another kind than the retriever that pays."
+        text += f" By a twin of what pays: {_against(overview, best, base, (TWIN,))}." if overview.has(TWIN) else ""
     else:
-        text += " The judge is not independent in kind: it is a retriever like the one that pays, with another random "
-        text += "seed."
+        text += " A twin may believe what the payer believes; what a judge of another kind and a literal listener say "
+        text += "is under *Distinctive captions*."
     if overview.is_ahead(base, best, TRUTH):
         text += " Its captions are shown to be true less often: where that matters, it is not for you."
-        others = [row for row in kept if overview.is_ahead(row, base, DISTINCT)]
-        truest = overview.best(TRUTH, others)
-        if truest is not None and truest is not best:
-            numbers = _against(overview, truest, base, (TRUTH, DISTINCT, CIDER))
-            text += f" Of all that the judge is shown to find more often, {truest.label} is most often true: {numbers}."
-    if not overview.has(LITERAL):
-        text += " What a listener finds that takes every word literally is not in this table"
-        text += f"; in papers' own runs: {'; '.join(literal)}." if literal else "."
+        text += _truest(overview, base, best, [row for row in kept if overview.is_ahead(row, base, column)])
     return text
+
+
+def _truest(overview: Overview, base: Row, best: Row, found: Sequence[Row]) -> str:
+    """Which of those that are found more often is most often true, and which of them it is not told apart from."""
+    truest = overview.best(TRUTH, found)
+    if truest is None or truest is best:
+        return ""
+    numbers = _against(overview, truest, base, (TRUTH, overview.distinct, CIDER))
+    close = [row.label for row in overview.close(truest, TRUTH) if row in found]
+    apart = f", not told apart from {', '.join(close)}" if close else ""
+    return f" Of all that are found more often, {truest.label} has most true captions{apart}: {numbers}."
 
 
 def _for_truth(overview: Overview, base: Row) -> str:
@@ -140,7 +154,7 @@ def _for_truth(overview: Overview, base: Row) -> str:
     best = overview.best(TRUTH, overview.objectives)
     if best is None or not overview.is_ahead(best, base, TRUTH):
         return "**Captions that are true: none is shown to be true more often than cross-entropy's.**"
-    columns = (TRUTH, PRECISION, RECALL, WORDS, RECALL_OF_SAMPLES, DISTINCT, CIDER)
+    columns = (TRUTH, PRECISION, RECALL, WORDS, RECALL_OF_SAMPLES, overview.distinct, CIDER)
     numbers = _against(overview, best, base, columns)
     return (
         f"**Captions that are true: {best.label}.** {numbers[0].upper()}{numbers[1:]}. {_told(overview, best, TRUTH)}"

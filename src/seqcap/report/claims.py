@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from seqcap.metrics import registry
 from seqcap.metrics.registry import Direction
-from seqcap.report import statistics, verdicts
+from seqcap.report import convergence, statistics, verdicts
 from seqcap.report.evidence import MARGIN, Changed, Evidence, Registered, Rule, Side
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import markdown_table
@@ -23,8 +23,9 @@ _BETTER: Mapping[Direction, Literal[1, -1, 0]] = {"higher": 1, "lower": -1, "": 
 _DIGITS = 8  # of numbers in a record
 _READING = "What makes a comparison the primary one; then, where a claim does not hold, what explains it:"
 _RISING = (
-    f"{DAGGER}: a run of the claim was still rising. In the last quarter of its updates it gained on val, in points of "
-    "CIDEr, BLEU or R@10, whichever gained most: {runs}."
+    f"{DAGGER}: a run of the claim was still rising on val, by what the claim measures: R@10 of claims of recall, "
+    "CIDEr or BLEU of claims of quality. Of other claims (diversity, truth) it is the one of them that rose most, and "
+    "excuses nothing. Points gained in the last quarter of the updates: {runs}."
 )
 
 
@@ -116,7 +117,7 @@ class JudgedClaim:
     @property
     def explained(self) -> str:
         """Why the claim does not hold, or what was tried, if claims.yaml says so of this verdict."""
-        return self.claim.explained.get(self.judged.verdict, "")
+        return verdicts.explanation(self.claim.explained, self.judged.verdict)
 
 
 def evidence(claim: Comparison, results: Results) -> Evidence:
@@ -182,7 +183,7 @@ def _measured(claim: Comparison, results: Results, contrast: Contrast) -> dict[s
             value=_short(scale * number.value),
             by_seed={seed: _short(scale * value) for seed, value in number.by_seed.items()},
             runs=its,
-            gained={name: round(results.gained[name], 3) for name in its if name in results.gained},
+            gained=_gained(claim.metric, its, results),
         )
         for label, its, number in zip(labels, claim.sides, contrast.numbers, strict=True)
     ]
@@ -197,6 +198,12 @@ def _measured(claim: Comparison, results: Results, contrast: Contrast) -> dict[s
             tuple(_short(number) for number in row[: place + 1]) for place, row in enumerate(covariance.tolist())
         )
     return found
+
+
+def _gained(metric: str, runs: Sequence[str], results: Results) -> dict[str, float]:
+    """Run -> what it gained at the end, in what the metric is validated by."""
+    there = {name: results.gained[name] for name in runs if name in results.gained}
+    return {name: round(convergence.gained_in(metric, gained), 3) for name, gained in there.items()}
 
 
 def _short(number: float) -> float:
@@ -266,13 +273,13 @@ def _reasons(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _rising(judged: Sequence[JudgedClaim]) -> list[str]:
-    """The runs of primary comparisons that had not converged, each with what it gained."""
-    sides = [
-        side for judged_claim in judged for outcome in judged_claim.judged.primary for side in outcome.evidence.sides
-    ]
-    gained = {name: points for side in sides for name, points in side.gained.items()}
-    names = dict.fromkeys(name for judged_claim in judged for name in judged_claim.judged.not_converged)
-    return [f"`{name}` {gained[name]:+.1f}" for name in names]
+    """The runs of primary comparisons that had not converged, each with what it gained in what."""
+    found = dict[str, None]()
+    for outcome in (outcome for judged_claim in judged for outcome in judged_claim.judged.primary):
+        measure = convergence.validated_by(outcome.evidence.metric) or "other claims"
+        for side in outcome.evidence.sides:
+            found |= {f"`{run}` {side.gained[run]:+.1f} ({measure})": None for run in verdicts.rising(side)}
+    return list(found)
 
 
 def _numbers_of(outcome: Outcome) -> list[str]:

@@ -1,7 +1,9 @@
 """What a claim is judged by, as plain data: the numbers of a comparison's sides, and what the paper says. It is kept
 with a paper's results, so that another rule of verdicts needs no training. Light: the report's last stage reads it."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, PlainSerializer
@@ -61,8 +63,8 @@ class Side(Frozen):
     value: float
     by_seed: Mapping[int, float] = {}  # empty: it depends on no training seed
     runs: tuple[str, ...] = ()
-    # Run -> how much its validation curve gained in the last quarter of its updates, in points of CIDEr or BLEU (x100)
-    # or R@10 (%). A run without updates is not here.
+    # Run -> how many points the validation curve of what the claim measures gained in the last quarter of its updates
+    # (`seqcap.report.convergence`). A run without updates is not here.
     gained: Mapping[str, float] = {}
 
     @property
@@ -73,6 +75,11 @@ class Side(Frozen):
     def values(self) -> list[float]:
         """The value with each seed, in their order; of a side without seeds its only one."""
         return [self.by_seed[seed] for seed in self.seeds] or [self.value]
+
+    def only(self, seeds: Sequence[int]) -> Side:
+        """The same of some of its seeds."""
+        by_seed = {seed: self.by_seed[seed] for seed in seeds}
+        return self.model_copy(update={"by_seed": by_seed, "value": sum(by_seed.values()) / len(by_seed)})
 
 
 class Evidence(Frozen):

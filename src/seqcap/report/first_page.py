@@ -10,8 +10,19 @@ from typing import Any
 from seqcap.files import json_file
 from seqcap.report import REPORTS, provenance, texts
 from seqcap.report.advice import advice
-from seqcap.report.learnt import YARDSTICKS, learnt, read_yardsticks
-from seqcap.report.overview import ACROSS, LITERAL, PRECISION, RECALL, TWIN, Overview
+from seqcap.report.learnt import learnt
+from seqcap.report.overview import (
+    ACROSS,
+    CIDER,
+    DISTINCT,
+    DIVERSITY,
+    LITERAL,
+    PRECISION,
+    RECALL,
+    SAMPLES,
+    TRUTH,
+    Overview,
+)
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import RESULTS, Claim, Line, Summary, foremost
 from seqcap.report.verdicts import (
@@ -29,11 +40,22 @@ from seqcap.report.verdicts import (
 
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
 # Columns that results of older code lack.
-_WANTED = (TWIN, LITERAL, PRECISION, RECALL)
+_WANTED = (DISTINCT, LITERAL, PRECISION, RECALL)
+# Measures of claims: the judge's recall, a literal listener's, and truth. A judge is of another kind than what pays in
+# results that have a twin of that, too.
+_BY_JUDGE, _BY_TWIN, _LITERALLY, _TRUE = "fixed_R@10", "twin_R@10", "literal_R@10", "true_of_own"
+# Use of the advice -> the claims that tell of it on other data.
+_OF_USE = {
+    CIDER: ("L6", "D1b", "D2b"),
+    SAMPLES: ("C1", "C2"),
+    DIVERSITY: ("L6",),
+    DISTINCT: ("D3a", "D1a"),
+    TRUTH: ("D12d",),
+}
+_SMOOTHING = ("L1", "L3", "L6")  # the claims that a kind of smoothing beats likelihood in captions
 
-_NO_REASON = "No reason was found; tried: nothing beyond what the paper's page shows."
+_NO_REASON = "No reason was found; tried: only what its page shows."
 
-ByPaper = dict[str, list[Claim]]  # paper -> claims
 ByOutcome = dict[str, dict[tuple[str, str], list[Claim]]]  # paper -> verdict and reason -> claims
 
 
@@ -45,6 +67,7 @@ class There:
     verdict: str  # of the claim, if the same comparisons decide it there
     words: str  # what is said of the claim there
     rule: str
+    same: bool = True  # else the right side is another one
 
 
 @dataclass(frozen=True)
@@ -68,27 +91,25 @@ class Reported:
         """Data -> the comparison there that decides a claim here, if it has a number."""
         found = {}
         for data, papers in self.published.items():
-            there = _same(claim, papers[paper]) if paper in papers else None
-            if there and there.line.difference:
+            there = (_same(claim, papers[paper]) or _nearest(claim, papers[paper])) if paper in papers else None
+            if there:
                 found[data] = there
         return found
-
-    def is_another(self, data: str, paper: str, claim: Claim) -> bool:
-        """Whether a claim is decided by another comparison on other data."""
-        papers = self.published[data]
-        its = [other for other in papers[paper].claims if other.id == claim.id] if paper in papers else []
-        return any(other.deciding.difference and other.deciding.key != claim.deciding.key for other in its)
-
-    def label(self, paper: str) -> str:
-        """A paper's label, with a mark where its verdicts are not by today's rule."""
-        summary = self.papers[paper]
-        return f"{summary.said['label']} (older rule)" if summary.rule else str(summary.said["label"])
 
     def shown(self, paper: str) -> list[Claim]:
         """The claims of a paper that this page shows (`foremost`), of those that were run."""
         summary = self.papers[paper]
         claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
         return [claims[name] for name in foremost(summary.said["finding"], list(claims))]
+
+    def shares_the_kind(self, data: str) -> bool:
+        """Whether the judge of other data is of the kind that pays: these results have no twin beside it."""
+        papers = self.published[data].values()
+        return any(of.measures(_BY_JUDGE) for of in papers) and not any(of.measures(_BY_TWIN) for of in papers)
+
+    def likelihood(self, paper: str) -> list[str]:
+        """A paper's runs by cross-entropy alone."""
+        return list(self.papers[paper].said.get("likelihood", []))
 
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""
@@ -104,10 +125,9 @@ class Reported:
         its = [(paper, claim) for paper, of_paper in claims.items() for claim in of_paper]
         return [data for data in self.published if any(data in self.elsewhere(*pair) for pair in its)]
 
-    def pages_on(self, data: str, papers: Collection[str] | None = None) -> str:
-        """The papers, or some of them, with results on other data, each with a link to its page there."""
-        its = self.published[data] if papers is None else {paper: self.published[data][paper] for paper in papers}
-        labels = {paper: str(summary.said["label"]) for paper, summary in its.items()}
+    def pages_on(self, data: str, papers: Collection[str]) -> str:
+        """Some papers with results on other data, each with a link to its page there."""
+        labels = {paper: str(self.published[data][paper].said["label"]) for paper in papers}
         pages = {paper: self.page_of(paper, data) for paper in labels}
         return ", ".join(f"[{label}]({pages[paper]})" if pages[paper] else label for paper, label in labels.items())
 
@@ -166,9 +186,11 @@ class Reported:
         labels = [summary.said["label"] for summary in self.papers.values() if summary.claims and not summary.rule]
         return f" of {', '.join(labels)}" if self.older else ""
 
-    def total(self, *, control: bool) -> Counter[str]:
-        """The verdicts on all papers' claims, or on our controls."""
-        return sum((summary.counts(control=control) for summary in self.papers.values()), Counter[str]())
+    def total(self, *, control: bool, printed: bool | None = None) -> Counter[str]:
+        """The verdicts on all papers' claims, or on our controls; of those alone that have a difference in print, or
+        that have none."""
+        counts = [summary.counts(control=control, printed=printed) for summary in self.papers.values()]
+        return sum(counts, Counter[str]())
 
     def sizes(self, data: str) -> str:
         """ "2 training seeds, 1,000 test items" of the comparisons on other data."""
@@ -185,12 +207,22 @@ def _same(wanted: Claim, summary: Summary) -> There | None:
     for claim in summary.claims:
         if [line.key for line in claim.primary] == primary:
             line = next(line for line in claim.primary if line.key == key)
-            return There(line, claim.verdict, claim.words, summary.rule)
-    alike = [line for claim in summary.claims for line in claim.lines if line.key == key]
+            return There(line, claim.verdict, claim.words, summary.rule) if line.difference else None
+    alike = [line for claim in summary.claims for line in claim.lines if line.key == key and line.difference]
     if not alike:
         return None
     line = next((line for line in alike if line.primary), alike[0])
-    return There(line, "", line.verdict or "(decides no claim there)", summary.rule)
+    return There(line, "", line.verdict or "(a detail there)", summary.rule)
+
+
+def _nearest(wanted: Claim, summary: Summary) -> There | None:
+    """Where a claim is decided by another comparison: one of the same side by the same measure with another side."""
+    tested = any(claim.id == wanted.id and claim.deciding.difference for claim in summary.claims)
+    primary = [line for claim in summary.claims for line in claim.primary if line.difference]
+    alike = [line for line in primary if line.key[1:4] == wanted.deciding.key[1:4]]
+    if not (tested and alike):
+        return None
+    return There(alike[0], "", f"(against `{alike[0].key[4]}`)", summary.rule, same=False)
 
 
 def first_page(report: Reported) -> str:
@@ -198,6 +230,8 @@ def first_page(report: Reported) -> str:
     return texts.text(
         "first_page",
         report=report,
+        link=_link,
+        numbers=_numbers,
         **_example(report),
         **_across(report),
         **_findings(report),
@@ -209,12 +243,21 @@ def first_page(report: Reported) -> str:
 
 
 def _example(report: Reported) -> dict[str, Any]:
-    """A scene with captions of it: that of the table across papers or, without one, of the first paper that has one."""
+    """A scene with captions of it: that of the table across papers or, without one, of the first paper that has one.
+    `shares`: label -> how many of all captions are true, in a hundred, where a claim tells."""
     for paper in sorted(report.papers, key=lambda name: name != ACROSS):
         path = report.folder / paper / RESULTS / EXAMPLE
         if path.is_file():
-            return {"example": {"paper": paper, **json_file.read_json(path)}}
+            example = {"paper": paper, **json_file.read_json(path)}
+            return {"example": example, "shares": _shares(report.papers[paper])}
     return {"example": None}
+
+
+def _shares(summary: Summary) -> dict[str, str]:
+    """Label -> the share of a run's true captions, of those that claims compare."""
+    outcomes = [outcome for judged in summary.in_points.values() for outcome in judged.outcomes]
+    sides = [side for of in outcomes if of.evidence.metric == _TRUE for side in of.given.sides]
+    return {side.label: f"{side.value:.1f}" for side in sides}
 
 
 def _across(report: Reported) -> dict[str, Any]:
@@ -222,7 +265,6 @@ def _across(report: Reported) -> dict[str, Any]:
     across = report.papers.get(ACROSS)
     found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": []}
     found["captioners"] = across.said.get("captioners", []) if across else []
-    found["on"] = _on(across.said["datasets"]) if across else ""
     path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
     if across is None or not path.is_file():
         return found
@@ -232,47 +274,97 @@ def _across(report: Reported) -> dict[str, Any]:
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
     minutes = {run: f"{number:.1f}" for run, number in across.provenance["minutes"].items()}
-    yardsticks = read_yardsticks(path.with_name(f"{YARDSTICKS}.csv"))
     return found | {
         "table": rows.markdown({"minutes": minutes}),
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
-        "advice": advice(rows, _better_than_likelihood(report), _literal(report)),
-        "of_objectives": learnt(rows, yardsticks),
+        "advice": advice(rows, _own_runs(report), _uses(report)),
+        "of_objectives": learnt(rows, _independent(report)),
         "lacking": [name for name in _WANTED if not rows.has(name)],
-        "has_twin": rows.has(TWIN),
+        "has_judge": rows.has(DISTINCT),
     }
 
 
-def _on(datasets: Sequence[str]) -> str:
-    """What the table across papers is of."""
-    return "generated scenes" if list(datasets) == [SCENES] else ", ".join(datasets)
-
-
-def _better_than_likelihood(report: Reported) -> list[str]:
-    """The comparisons by which the CIDEr of a paper's objective is shown to be higher than that of cross-entropy."""
-    found: dict[str, str] = {}
+def _own_runs(report: Reported) -> str:
+    """The comparisons by which the CIDEr of a paper's objective is shown to be above or below cross-entropy's, each
+    with those of the same objective with other runs of cross-entropy; "" without any."""
+    found: dict[str, list[str]] = {HOLDS: [], REVERSED: []}
     for paper, claim in report.claims():
-        likelihood = report.papers[paper].said.get("likelihood", [])
-        for line in claim.lines:
-            _, metric, decoder, _, right, base = line.key
-            is_quality = (metric, decoder, base) == ("CIDEr", "beam", "")
-            if is_quality and right in likelihood and line.verdict == HOLDS:
-                found[line.sides] = f"{line.sides} {_numbers(line)} ({_link(paper, claim)})"
-    return list(found.values())
+        lines = [line for line in claim.lines if _is_of_quality(line, report.likelihood(paper))]
+        for line in (line for line in lines if line.verdict in found):
+            way = HOLDS if float(line.difference) > 0 else REVERSED
+            beside = [of for of in lines if of.key[3] == line.key[3] and of is not line]
+            others = "".join(f", against {of.sides.partition(' against ')[2]} {_numbers(of)}" for of in beside)
+            found[way].append(f"{line.sides} {_numbers(line)}{others} ({_link(paper, claim)})")
+    parts = [(found[HOLDS], "to beat it"), (found[REVERSED], "to be below it")]
+    return "; ".join(f"shown {words}: {'; '.join(its)}" for its, words in parts if its)
 
 
-def _literal(report: Reported) -> list[str]:
-    """The claims that are decided by what a listener finds which takes every word literally."""
-    its = [(paper, claim) for paper, claim in report.claims() if claim.deciding.key[1].startswith("literal_")]
-    return [
-        f"{claim.deciding.sides} {_numbers(claim.deciding)}, {claim.verdict} ({_link(paper, claim)})"
-        for paper, claim in its
-        if claim.deciding.difference
-    ]
+def _is_of_quality(line: Line, likelihood: Collection[str]) -> bool:
+    """Whether it compares the CIDEr of the best caption with a run of cross-entropy."""
+    _, metric, decoder, _, right, base = line.key
+    return (metric, decoder, base) == ("CIDEr", "beam", "") and right in likelihood and bool(line.difference)
+
+
+def _independent(report: Reported) -> dict[str, list[str]]:
+    """Objective -> what the judge, a literal listener and the checker say of it against cross-entropy, in its paper's
+    own runs."""
+    found = dict[str, list[str]]()
+    names = {_BY_JUDGE: "the judge's R@10", _LITERALLY: "a literal listener's R@10", _TRUE: "true captions"}
+    for metric, name in names.items():
+        for paper, claim in report.claims():
+            line = claim.deciding
+            known = metric != _BY_JUDGE or report.papers[paper].measures(_BY_TWIN)
+            if line.key[1] == metric and known and line.difference and line.key[4] in report.likelihood(paper):
+                words = f"{name} {_numbers(line)}, {claim.verdict} ({_link(paper, claim)})"
+                found.setdefault(line.sides.partition(" against ")[0], []).append(words)
+    return found
+
+
+def _uses(report: Reported) -> dict[str, str]:
+    """Use of the advice -> what other data say of it; and what claims of smoothing say, here and there."""
+    by_id = {claim.id: (paper, claim) for paper, claim in report.claims()}
+    found = {}
+    for use, names in _OF_USE.items():
+        its = [by_id[name] for name in names if name in by_id]
+        told = [_told_on(report, data, its) for data in report.published]
+        found[use] = " ".join(filter(None, told)) or ("*On other data:* not measured." if told else "")
+    sure = []
+    for paper, claim in (by_id[name] for name in _SMOOTHING if name in by_id):
+        there = [f"; on {data} {_numbers(of.line)}" for data, of in report.elsewhere(paper, claim).items()]
+        if claim.deciding.difference:
+            sure.append(f"{_link(paper, claim)} {claim.sentence}: {_how_sure(claim.deciding)}{''.join(there)}")
+    found["smoothing"] = ". ".join(sure)
+    return found
+
+
+def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -> str:
+    """ "*On Flickr8k:* [C1](..) a beats b +25.2 [23.2, 27.1]." "" where the data tell of none of the claims."""
+    told = []
+    for paper, claim in claims:
+        there = report.elsewhere(paper, claim).get(data)
+        if there:
+            words = "" if there.same else f" {there.words}"
+            told.append(f"{_link(paper, claim)} {claim.sentence}: {_numbers(there.line)}{words}")
+    return f"*On {data}:* {'; '.join(told)}." if told else ""
+
+
+def _how_sure(line: Line) -> str:
+    """ "-3.8 [-7.8, 0.5], 5 seeds; in print +6.33, outside the interval": a number, and whether the paper's is in its
+    interval, without carrying it over."""
+    seeds = " and ".join(map(str, line.seeds))
+    words = f"{_numbers(line)}, {seeds} seeds" if seeds else _numbers(line)
+    if line.printed:
+        words += f"; in print {float(line.printed):+g}"
+    if line.printed and line.low:
+        inside = float(line.low) <= float(line.printed) <= float(line.high)
+        words += ", inside the interval" if inside else ", outside the interval"
+    return words
 
 
 def _numbers(line: Line) -> str:
-    """ "+5.5 [3.2, 7.7]"."""
+    """ "+5.5 [3.2, 7.7]"; "" without a number."""
+    if not line.difference:
+        return ""
     difference = f"{float(line.difference):+z.{len(line.difference.partition('.')[2])}f}"
     return f"{difference} [{line.low}, {line.high}]" if line.low else difference
 
@@ -282,97 +374,65 @@ def _link(paper: str, claim: Claim) -> str:
 
 
 def _findings(report: Reported) -> dict[str, Any]:
-    """What each paper claims above all and, below it, a control of it; and the papers whose claim was not run."""
+    """What each paper claims above all, here and on other data, with the controls of it that this page shows; and the
+    papers whose claim was not run."""
     findings, left_out = [], []
     for paper, summary in report.papers.items():
         claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
         if not summary.claims:
             continue
         finding = summary.said["finding"]
-        claim, control = (claims.get(finding[name]) for name in ("claim", "control"))
+        claim = claims.get(finding["claim"])
         if claim is None:
             left_out.append(summary.said["label"])
             continue
-        findings.append({"paper": paper, "first": True, "sentence": finding["sentence"], "claim": claim})
-        if control:
-            findings.append({"paper": paper, "first": False, "sentence": control.sentence, "claim": control})
-    main = {finding["paper"]: [finding["claim"]] for finding in findings if finding["first"]}
-    return {
-        "findings": findings,
-        "left_out": left_out,
-        "headlines": _headlines(report, findings),
-        "beside": report.shared(main),
-    }
-
-
-def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Two sentences: what became of the main claims here, and what on other data."""
-    if not findings:
-        return []
-    here, there = dict[str, list[str]](), dict[str, dict[str, list[str]]]()
-    for finding in (finding for finding in findings if finding["first"]):
-        paper, claim = finding["paper"], finding["claim"]
-        summary = report.papers[paper]
-        control = next((other["claim"] for other in findings if other["paper"] == paper and not other["first"]), None)
-        words = _with_rule(claim.words.removesuffix(DAGGER).strip(), summary.rule)
-        words += f", its control {control.verdict}" if control else ""
-        here.setdefault(words, []).append(summary.said["label"])
-        for data, found in report.elsewhere(paper, claim).items():
-            words = found.verdict or found.line.verdict
-            known = _with_rule(words, found.rule) if words else "decided by another comparison"
-            there.setdefault(data, {}).setdefault(known, []).append(summary.said["label"])
-    sentences = [f"**Main claims, on {' and '.join(report.datasets.split(', '))}.** {_grouped(here)}."]
-    sentences += [f"**Main claims, on {data}.** {_grouped(groups)}." for data, groups in there.items()]
-    return sentences
-
-
-def _with_rule(verdict: str, rule: str) -> str:
-    return f"{verdict} by an older rule" if rule else verdict
-
-
-def _grouped(labels: Mapping[str, Sequence[str]]) -> str:
-    return "; ".join(f"{', '.join(names)}: {words}" for words, names in labels.items())
+        found = {"paper": paper, "sentence": finding["sentence"], "claim": claim, "sure": _how_sure(claim.deciding)}
+        found["there"] = report.elsewhere(paper, claim)
+        found["controls"] = [other for other in report.shown(paper) if other.control]
+        findings.append(found)
+    return {"findings": findings, "left_out": left_out}
 
 
 def _differing(report: Reported) -> dict[str, Any]:
-    """Claims that were tested by today's rule here and on other data, with the same verdict or with different ones."""
-    same, both, differing = Counter[str](), Counter[str](), dict[tuple[str, str, str], ByPaper]()
-    for paper, claim in report.claims():
-        for data, there in report.elsewhere(paper, claim).items():
-            if report.papers[paper].rule or there.rule:
-                continue
-            verdict, other = claim.verdict, there.verdict
-            if verdict in DECIDED and other in DECIDED:
-                both[data] += 1
-                same[data] += verdict == other
-                if verdict != other:
-                    differing.setdefault((data, verdict, other), {}).setdefault(paper, []).append(claim)
-    agreeing = {data: f"{same[data]} of {number}" for data, number in both.items()}
-    uncompared = [data for data in report.published if data not in both]
-    return {"same": agreeing, "differing": differing, "uncompared": uncompared, "signs": _signs(report)}
+    """Claims that have a number here and on other data, by what their intervals say of the sign. `agreeing`: data -> of
+    how many that both decide by today's rule the verdict is one. `covered`: data -> of how many of each paper's claims
+    and controls there is a number."""
+    alike, others = (dict[str, list[dict[str, Any]]]() for _ in range(2))
+    decided, one, smaller = Counter[str](), Counter[str](), Counter[str]()
+    covered = dict[str, list[str]]()
+    for data, papers in report.published.items():
+        for paper in (paper for paper in papers if paper in report.papers):
+            summary = report.papers[paper]
+            both = [(claim, report.elsewhere(paper, claim).get(data)) for claim in summary.claims]
+            there = [(claim, of) for claim, of in both if of and of.same and claim.deciding.difference]
+            run = sum(claim.verdict != NOT_RUN for claim in summary.claims)
+            covered.setdefault(data, []).append(f"{summary.said['label']} {len(there)} of {run}")
+            for claim, of in there:
+                if not (summary.rule or of.rule) and claim.verdict in DECIDED and of.verdict in DECIDED:
+                    decided[data] += 1
+                    one[data] += claim.verdict == of.verdict
+                words = _of_signs(claim.deciding, of.line, report.datasets, data)
+                row = {"paper": paper, "claim": claim, "there": of, "words": words}
+                (others if words else alike).setdefault(data, []).append(row)
+                if not words:
+                    smaller[data] += abs(float(of.line.difference)) < abs(float(claim.deciding.difference))
+    agreeing = {data: f"{one[data]} of {number}" for data, number in decided.items()}
+    return {"alike": alike, "smaller": smaller, "others": others, "covered": covered, "agreeing": agreeing}
 
 
-def _signs(report: Reported) -> dict[str, ByPaper]:
-    """What is told of the signs of the comparisons that decide a claim here and are there on other data, too."""
-    found = dict[str, ByPaper]()
-    for paper, claim in report.claims():
-        for data, there in report.elsewhere(paper, claim).items():
-            if claim.deciding.difference:
-                words = f"{data}, {_in_words(_sign(claim.deciding), _sign(there.line))}"
-                found.setdefault(words, {}).setdefault(paper, []).append(claim)
-    return dict(sorted(found.items()))
+def _of_signs(here: Line, there: Line, name: str, data: str) -> str:
+    """Whose interval of one comparison holds 0, or that both are on opposite sides; "" where they are on one side."""
+    signs = {name: _sign(here), data: _sign(there)}
+    holding = [where for where, sign in signs.items() if not sign]
+    if holding:
+        return "both" if len(holding) == len(signs) else holding[0]
+    return "" if signs[name] == signs[data] else "none, opposite signs"
 
 
 def _sign(line: Line) -> int:
     """The sign of a difference; 0 where its interval is not on one side of 0."""
     low, high = (float(text) if text else 0.0 for text in (line.low, line.high))
     return (low > 0) - (high < 0)
-
-
-def _in_words(here: int, there: int) -> str:
-    if not (here and there):
-        return "an interval holds 0, here or there"
-    return "the same sign" if here == there else "the opposite sign"
 
 
 def _span(numbers: Collection[int]) -> str:
@@ -388,6 +448,8 @@ def _became(report: Reported) -> dict[str, Any]:
         if not claim.control and claim.verdict != NOT_RUN:
             name = _outcome(report.papers[paper], claim)
             reason = "" if name in ("held", "before") else _reason(claim)
+            if name in ("undecided", "before") and not reason and claim in report.shown(paper):
+                continue  # the tables of claims say all that is known
             groups[name].setdefault(paper, {}).setdefault((claim.words, reason), []).append(claim)
     return groups
 
@@ -403,19 +465,19 @@ def _outcome(summary: Summary, claim: Claim) -> str:
 
 
 def _reason(claim: Claim) -> str:
-    """Why a claim did not reproduce, as far as it is known. Of one that cannot be told, its words say it."""
+    """Why a claim did not reproduce, as far as it is known. Of one that cannot be told or decided, its words say it."""
     if claim.verdict == FEW_SEEDS:
         return ""
-    if claim.verdict in (UNTESTABLE, UNDECIDABLE):
+    if claim.verdict == UNTESTABLE:
         failing = [line.reason for line in claim.primary if line.verdict == claim.verdict and line.reason]
         return f"{failing[0][0].upper()}{failing[0][1:]}." if failing else ""
-    if claim.explained or claim.verdict == UNSURE:
+    if claim.explained or claim.verdict in (UNSURE, UNDECIDABLE):
         return claim.explained
     return _NO_REASON
 
 
 def _limits(report: Reported) -> dict[str, Any]:
-    seeds = {number for _, claim in report.claims() for number in claim.deciding.seeds if claim.verdict != NOT_RUN}
+    seeds = {number for _, claim in report.claims() for line in claim.lines for number in line.seeds}
     said = [summary.said for summary in report.papers.values()]
     return {
         "generated": any({"scenes", "clips"} & set(contents["datasets"]) for contents in said),

@@ -243,8 +243,8 @@ class Results:
         return None if values.empty else float(values.mean())
 
     @cached_property
-    def gained(self) -> Mapping[str, float]:
-        """Run -> how much its validation curve rose in the last quarter of its training (`convergence.gains`)."""
+    def gained(self) -> Mapping[str, Mapping[str, float]]:
+        """Run -> how much its validation curves rose in the last quarter of its training (`convergence.gains`)."""
         return convergence.gains(self.curves)
 
     @cached_property

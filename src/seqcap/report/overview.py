@@ -14,7 +14,7 @@ CROSS_ENTROPY = "cross_entropy"  # the objective that all others are compared wi
 
 # Columns of the table. Of the beam it is the best caption, of samples all of them.
 CIDER, DISTINCT, LITERAL = "CIDEr, beam", "R@10 by the judge", "R@10 by the literal listener"
-# By a retriever like the one that pays. Where it is measured, the judge is of another kind.
+# By a retriever like the one that pays, with another random seed. The judge is of another kind.
 TWIN = "R@10 by the twin"
 TRUTH, PRECISION, RECALL = "true captions", "true precision, beam", "true recall, beam"
 WORDS, SAMPLES, DIVERSITY = "words", "CIDEr, samples", "Div-2, samples"
@@ -90,8 +90,12 @@ class Overview:
 
     @classmethod
     def read(cls, path: Path) -> Self:
+        """From a file. Older code called a twin the judge, and had no other."""
         with path.open(newline="", encoding="utf-8") as file:
-            return cls.of(list(csv.DictReader(file)))
+            lines = list(csv.DictReader(file))
+        if all(line["column"] != TWIN for line in lines):
+            lines = [line | {"column": TWIN} if line["column"] == DISTINCT else line for line in lines]
+        return cls.of(lines)
 
     @property
     def baseline(self) -> Row | None:
@@ -103,6 +107,11 @@ class Overview:
     def objectives(self) -> list[Row]:
         """The rows of objectives, cross-entropy not among them."""
         return [row for row in self.rows if row.run != PEOPLE and row.objective != CROSS_ENTROPY]
+
+    @property
+    def distinct(self) -> str:
+        """The column of R@10 by a retriever that pays nobody: the judge's or, without one, the twin's."""
+        return DISTINCT if self.has(DISTINCT) else TWIN
 
     def has(self, column: str) -> bool:
         return any(column in row.levels for row in self.objectives)

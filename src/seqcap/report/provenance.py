@@ -161,6 +161,7 @@ def in_words(provenance: Mapping[str, Any]) -> dict[str, str]:
         "day": provenance["day"] or _NOT_RECORDED,
         "processor": _processor(provenance),
         "versions": ", ".join(versions) or _NOT_RECORDED,
+        "runs": str(len(provenance["minutes"]) or _NOT_RECORDED),
         "training": _number(provenance["minutes_of_training"]),
         "everything": _everything_in_words(provenance),
     }

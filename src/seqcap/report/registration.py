@@ -57,7 +57,7 @@ def registered(judged: Judgement, day: str) -> Registered | str:
         needs = seeds if len(enough) == len(needed) else 0
         seeds = pilot
     finds = statistics.detectable_with(spread_of(first.evidence), pilot, seeds)
-    return Registered(day=day, seeds=seeds, finds=_short(finds), needs=needs, pilot=pilot_of(first.evidence))
+    return Registered(day=day, seeds=seeds, finds=_short(finds), needs=needs, pilot=pilot_of(first.given))
 
 
 def seeds_of(outcome: Outcome) -> int:

@@ -180,7 +180,7 @@ def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
                 "why": judged_claim.claim.why,
                 "explained": judged_claim.claim.explained,
                 "control": judged_claim.claim.control,
-                "records": [outcome.evidence.model_dump(mode="json") for outcome in judged_claim.judged.outcomes],
+                "records": [outcome.given.model_dump(mode="json") for outcome in judged_claim.judged.outcomes],
             }
             for judged_claim in judged
         ],

@@ -68,7 +68,7 @@ class Sample:
         # Single precision is exact for counts below 2^24. Scores are centred, which leaves them seven digits.
         centre = 0.0 if self.aggregate else kept.sum(axis=0) / np.maximum(self.counted.sum(axis=0), 1)[:, None]
         kept = np.where(self.counted[:, :, None], kept - centre, 0.0).astype(np.float32).reshape(items, seeds * k)
-        weights = _drawn(items)
+        weights = item_weights(items)
         totals = (weights @ kept).astype(np.float64).reshape(-1, seeds, k)
         return self._values(totals, weights @ self.counted.astype(np.float32), centre)
 
@@ -115,6 +115,15 @@ class Number:
     def seedless(self) -> Number:
         """The same where seeds are none: what people wrote."""
         return replace(self, by_seed={}, resampled=self.resampled.mean(axis=1, keepdims=True))
+
+    def only(self, seeds: Sequence[int]) -> Number:
+        """The same of some of its seeds; itself where it depends on none."""
+        if not self.by_seed:
+            return self
+        places = [list(self.by_seed).index(seed) for seed in seeds]
+        by_seed = {seed: self.by_seed[seed] for seed in seeds}
+        value = float(np.mean(list(by_seed.values())))
+        return replace(self, value=value, by_seed=by_seed, resampled=self.resampled[:, places])
 
 
 @dataclass(frozen=True)
@@ -170,12 +179,23 @@ class Contrast:
 
 
 def difference(left: Number | Missing, right: Number | Missing, paired: bool = True) -> Contrast | Missing:
-    """left - right; or what is missing."""
+    """left - right, of the seeds that they are compared on; or what is missing."""
     if isinstance(left, Missing):
         return left
     if isinstance(right, Missing):
         return right
+    common = common_seeds([tuple(left.by_seed), tuple(right.by_seed)]) if paired else []
+    if common and not left.untestable and not right.untestable:
+        left, right = left.only(common), right.only(common)
     return Contrast((left, right), (1.0, -1.0), paired)
+
+
+def common_seeds(seeds: Sequence[Sequence[int]]) -> list[int]:
+    """The seeds that sides with a common start are compared on: those that all sides with seeds have. [] where there
+    are fewer than two, which show no scatter of pairs."""
+    of_sides = [set(of) for of in seeds if of]
+    common = sorted(set.intersection(*of_sides)) if of_sides else []
+    return common if len(common) > 1 else []
 
 
 def matched(samples: Sequence[Sample]) -> list[Sample] | None:
@@ -261,35 +281,18 @@ def spread(
     """The spread of a weighed sum of sides, each the mean over its seeds.
 
     `values` [..., rows] and `covariance` [..., rows, rows] over test items have a row for each side and each of its
-    seeds, one for a side without. Seeds that all sides have are paired (`paired`): each counts with its own sum. Those
-    of one side alone count with that side's scatter, a single one with that of the side with most seeds. Where no side
+    seeds, one for a side without. Seeds are paired if all sides have the same (`paired`): each counts with its own sum.
+    Else each side scatters by itself, as in Welch's test, a single seed as the side with most seeds does. Where no side
     has two seeds, only items are left.
     """
     starts = np.cumsum([0, *(max(len(of), 1) for of in seeds)])
     row = np.zeros(starts[-1])
     for side, of in enumerate(seeds):
         row[starts[side] : starts[side + 1]] = weights[side] / max(len(of), 1)
-    common = set.intersection(*(set(of) for of in seeds if of)) if paired and any(seeds) else set[int]()
     # A factor, and a sum of rows for each seed that scatters: [seeds, rows].
-    groups = list[tuple[float, Floats]]()
-    if len(common) > 1:
-        sums = np.zeros((len(common), len(row)))
-        for number, seed in enumerate(sorted(common)):
-            for side, of in enumerate(seeds):
-                if of:
-                    place = starts[side] + list(of).index(seed)
-                    sums[number, place] = row[place]
-        groups.append((float(len(common)), sums))
-    else:
-        common = set()
-    factors = [0.0] * len(seeds)
-    most = max(range(len(seeds)), key=lambda side: len(seeds[side]))
-    for side, of in enumerate(seeds):
-        if of:
-            factors[side if len(of) > 1 else most] += len(set(of) - common) * (weights[side] / len(of)) ** 2
-    for side, of in enumerate(seeds):
-        if len(of) > 1 and factors[side]:
-            groups.append((factors[side], np.eye(len(row))[starts[side] : starts[side + 1]]))
+    alike = paired and len({tuple(of) for of in seeds if of}) == 1
+    groups = [_pairs(seeds, starts, row)] if alike else _each_side(seeds, starts, weights)
+    groups = [(factor, sums) for factor, sums in groups if len(sums) > 1]
     of_items = np.einsum("...ij,i,j->...", covariance, row, row)
     if not groups:
         return Spread(of_items, np.full_like(of_items, max(items - 1, 1)), np.zeros_like(of_items), 0 * of_items)
@@ -305,6 +308,27 @@ def spread(
         degrees = total**2 / sum(part**2 / of for part, of in zip(parts, freedom, strict=True))
     degrees = np.where(total > 0, degrees, float(min(freedom)))
     return Spread(np.asarray(total), degrees, np.maximum(of_items - held, 0.0), np.maximum(held, 0.0))
+
+
+def _pairs(seeds: Sequence[Sequence[int]], starts: Ids, row: Floats) -> tuple[float, Floats]:
+    """Sides with equal seeds: of each seed the weighed sum over sides."""
+    number = max(len(of) for of in seeds)
+    sums = np.zeros((number, len(row)))
+    for side, of in enumerate(seeds):
+        for place in range(len(of)):
+            sums[place, starts[side] + place] = row[starts[side] + place]
+    return float(number), sums
+
+
+def _each_side(seeds: Sequence[Sequence[int]], starts: Ids, weights: Sequence[float]) -> list[tuple[float, Floats]]:
+    """Each side's own scatter; a single seed has that of the side with most."""
+    factors = [0.0] * len(seeds)
+    most = max(range(len(seeds)), key=lambda side: len(seeds[side]))
+    for side, of in enumerate(seeds):
+        if of:
+            factors[side if len(of) > 1 else most] += weights[side] ** 2 / len(of)
+    rows = np.eye(starts[-1])
+    return [(factors[side], rows[starts[side] : starts[side + 1]]) for side, of in enumerate(seeds) if of]
 
 
 def seeds_needed(of: Spread, seeds: int, wanted: float, least: int = 3, most: int = 20) -> int | None:
@@ -331,7 +355,7 @@ def q_values(p_values: Iterable[float]) -> list[float]:
 
 
 @lru_cache(maxsize=8)
-def _drawn(items: int) -> NDArray[np.float32]:
+def item_weights(items: int) -> NDArray[np.float32]:
     """How often each item is drawn in each resample: [DRAWS, items]."""
     drawn = np.random.default_rng(0).integers(items, size=(DRAWS, items))
     drawn += np.arange(DRAWS)[:, None] * items

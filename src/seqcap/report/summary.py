@@ -13,7 +13,17 @@ from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.metrics.registry import Metric
 from seqcap.report.evidence import Evidence
-from seqcap.report.verdicts import COLUMNS, LESS, REVERSED, UNSURE, Judgement, Outcome, judge, side_labels
+from seqcap.report.verdicts import (
+    COLUMNS,
+    LESS,
+    REVERSED,
+    UNSURE,
+    Judgement,
+    Outcome,
+    explanation,
+    judge,
+    side_labels,
+)
 
 RESULTS = "results"  # the folder of these files, in the paper's
 # The version of these files. Verdicts follow from them by today's rule. Those of an earlier version do not hold enough
@@ -83,6 +93,11 @@ class Claim:
     @property
     def primary(self) -> tuple[Line, ...]:
         return tuple(line for line in self.lines if line.primary)
+
+    @property
+    def printed(self) -> bool:
+        """Whether the paper prints the difference of a comparison that decides it."""
+        return any(line.printed for line in self.primary)
 
 
 @dataclass(frozen=True)
@@ -188,11 +203,17 @@ class Summary:
             lines=lines,
         )
 
-    def counts(self, *, control: bool) -> Counter[str]:
-        """How many of the paper's claims, or of our controls, have each verdict of today's rule."""
+    def measures(self, metric: str) -> bool:
+        """Whether a comparison is of a metric."""
+        return any(line.key[1] == metric for claim in self.claims for line in claim.lines)
+
+    def counts(self, *, control: bool, printed: bool | None = None) -> Counter[str]:
+        """How many of the paper's claims, or of our controls, have each verdict of today's rule; `printed`: of those
+        alone whose difference is in print, or is not."""
         if self.rule:
             return Counter()
-        return Counter(claim.verdict for claim in self.claims if claim.control == control)
+        its = [claim for claim in self.claims if claim.control == control and printed in (None, claim.printed)]
+        return Counter(claim.verdict for claim in its)
 
 
 def _line(outcome: Outcome) -> Line:
@@ -203,7 +224,7 @@ def _explained(texts: Mapping[str, str] | str, verdict: str) -> str:
     """What claims.yaml says of a verdict. Results of older code have one text for every verdict that is explained."""
     if isinstance(texts, str):
         return texts if verdict in (REVERSED, LESS, UNSURE) else ""
-    return texts.get(verdict, "")
+    return explanation(texts, verdict)
 
 
 def points(evidence: Evidence) -> Evidence:

@@ -8,6 +8,7 @@ import numpy as np
 
 from seqcap.metrics import registry
 from seqcap.report import statistics
+from seqcap.report.convergence import validated_by
 from seqcap.report.evidence import Evidence, Side
 from seqcap.report.statistics import SIGNIFICANCE, Floats, Spread
 
@@ -20,11 +21,13 @@ LEAST_SEEDS = 3
 RISING = 1.0  # points that a run gains in the last quarter of its updates which has not converged
 DAGGER = "†"
 
+# Verdict -> what people read, where the name that files have would mislead: zero is inside, so that nothing was found.
+_READ = {LESS: "no effect found, the printed one excluded"}
 # Verdict -> how one claim has it, and how several have it.
 COUNTED = {
     HOLDS: ("holds", "hold"),
     REVERSED: ("is reversed", "are reversed"),
-    LESS: ("is smaller than printed", "are smaller than printed"),
+    LESS: ("shows no effect and excludes the printed one", "show no effect and exclude the printed one"),
     UNSURE: ("cannot be told", "cannot be told"),
     UNDECIDABLE: ("cannot be decided at this scale", "cannot be decided at this scale"),
     FEW_SEEDS: ("has too few seeds", "have too few seeds"),
@@ -45,7 +48,8 @@ COLUMNS = [
 class Outcome:
     """What one comparison's evidence says, in the printed scale. A detail has no p, q, verdict or `detectable`."""
 
-    evidence: Evidence
+    evidence: Evidence  # of the seeds that its sides are compared on
+    given: Evidence  # the same of all seeds
     left: float | None = None  # with a base: of the step from it
     right: float | None = None
     difference: float | None = None
@@ -122,25 +126,41 @@ class Outcome:
         if self.verdict == UNSURE:
             beside = self._why_unsure
         if self.verdict == LESS and self.expected is not None:
-            beside = f"carried over to our level, {self.number(self.expected, '+')}"
+            beside = f"{self.number(self.expected, '+')} at our level"
         if self.verdict == FEW_SEEDS:
             beside = self.seeds
         if self.verdict == UNDECIDABLE and self.evidence.registered:
-            beside = self.evidence.registered.lacks
-        return f"{self.verdict} ({beside})" if beside else self.verdict
+            beside = "; ".join(filter(None, (self.evidence.registered.lacks, self._alone)))
+        return f"{read(self.verdict)} ({beside})" if beside else read(self.verdict)
 
     @property
     def _why_unsure(self) -> str:
         """What keeps a comparison from a verdict. What it could have found says nothing where it has found as much."""
         if self.excused:
             return f"{lagging(self.evidence).label}, which lags, was still rising"
-        if self.p is not None and self.p < SIGNIFICANCE:
-            way = "" if _as_claimed(self) else " against it"
-            return f"alone p {self.p:.3f}{way}, but q {self.shown_q}"
-        return "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
+        found = "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
+        return self._alone or found
+
+    @property
+    def _alone(self) -> str:
+        """What would have been found if it were the paper's only claim; "" if nothing."""
+        if self.p is None or self.p >= SIGNIFICANCE:
+            return ""
+        way = "" if _as_claimed(self) else " against it"
+        return f"alone p {self.p:.3f}{way}, but q {self.shown_q}"
 
     def number(self, value: float | None, sign: str = "") -> str:
-        return "" if value is None else f"{round(value, 9):{sign}z.{self.evidence.decimals}f}"
+        return "" if value is None else f"{round(value, 9):{sign}z.{self.decimals}f}"
+
+    @property
+    def decimals(self) -> int:
+        """Of its numbers: one more than usual where these would print the paper's difference as inside the interval
+        that excludes it."""
+        usual = self.evidence.decimals
+        if self.verdict != LESS or self.expected is None or self.low is None or self.high is None:
+            return usual
+        end = self.high if self.evidence.sign > 0 else self.low
+        return usual + (round(self.expected, usual) == round(end, usual))
 
     @property
     def span(self) -> str:
@@ -219,7 +239,7 @@ class Judgement:
             words = self.first.judgement
         else:
             which = self.size or self._which
-            words = f"{self.verdict} ({which})" if which else self.deciding.judgement
+            words = f"{read(self.verdict)} ({which})" if which else self.deciding.judgement
         return f"{words} {DAGGER}" if self.not_converged else words
 
     @property
@@ -244,6 +264,16 @@ class Judgement:
             return ", ".join([first, *(sides.removeprefix("by ").removeprefix("against ") for sides in others)])
         parts = [f"{', '.join(names)} {sides}".rstrip() for sides, names in metrics.items()]
         return "; ".join([*parts, outcomes[0].evidence.decoder])
+
+
+def read(verdict: str) -> str:
+    """A verdict as people read it."""
+    return _READ.get(verdict, verdict)
+
+
+def explanation(texts: Mapping[str, str], verdict: str) -> str:
+    """What is said of a claim with a verdict, of texts by verdict. What cannot be decided cannot be told, either."""
+    return texts.get(UNSURE if verdict == UNDECIDABLE else verdict, "")
 
 
 def between(outcome: Outcome, others: Sequence[Outcome]) -> str:
@@ -291,18 +321,19 @@ def _unless_pilot(of_claim: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
 
 
 def pilot_of(first: Evidence) -> tuple[float, ...]:
-    """What tells the results of a claim's first comparison from those of other runs."""
+    """What tells the results of a claim's first comparison, of all seeds, from those of other runs."""
     return tuple(side.value for side in first.sides)
 
 
-def measure(evidence: Evidence) -> Outcome:
+def measure(given: Evidence) -> Outcome:
     """The numbers of a comparison; those of a primary one that is tested have p."""
+    evidence = _compared(given)
     sides = evidence.sides
     if not sides:
-        return Outcome(evidence)
+        return Outcome(evidence, given)
     values = tuple(side.value for side in sides)
     left, right = (values[0] - values[2], values[2] - values[1]) if evidence.base else values[:2]
-    found = Outcome(evidence, left, right, evidence.contrast(values))
+    found = Outcome(evidence, given, left, right, evidence.contrast(values))
     difference = found.difference or 0.0
     if not evidence.covariance:
         return found
@@ -314,6 +345,20 @@ def measure(evidence: Evidence) -> Outcome:
     if evidence.level == "detail" or evidence.untestable or _too_few(evidence):
         return found
     return replace(found, p=float(spread.p_value(difference - _null(evidence))), detectable=float(spread.detectable))
+
+
+def _compared(given: Evidence) -> Evidence:
+    """A comparison on the seeds that all of its sides have, if these share a start; else on all seeds."""
+    seeds = [side.seeds for side in given.sides]
+    common = statistics.common_seeds(seeds) if given.paired and given.covariance else []
+    if not common:
+        return given
+    sides = [side.only(common) if side.by_seed else side for side in given.sides]
+    # Which rows of the covariance stay: those of the common seeds, and of sides without seeds.
+    kept = np.array([not of or seed in common for of in seeds for seed in of or (0,)])
+    covariance = _covariance(given)[np.ix_(kept, kept)]
+    rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(covariance.tolist()))
+    return given.model_copy(update={"sides": tuple(sides), "covariance": rows})
 
 
 def spread_of(evidence: Evidence) -> Spread:
@@ -406,7 +451,8 @@ def _decided(outcome: Outcome, outcomes: Sequence[Outcome], others: Sequence[flo
     q = None if p is None else statistics.q_values([p, *others])[0]
     tested = replace(outcome, q=q)
     verdict = _verdict(tested)
-    excused = verdict in (REVERSED, LESS) and bool(rising(lagging(evidence)))
+    # Only what a claim measures may excuse it.
+    excused = verdict in (REVERSED, LESS) and bool(validated_by(evidence.metric)) and bool(rising(lagging(evidence)))
     size = _size(tested) if verdict == HOLDS else ""
     return replace(tested, verdict=UNSURE if excused else verdict, size=size, excused=excused)
 

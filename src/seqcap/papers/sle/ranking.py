@@ -40,7 +40,7 @@ def gain(results: Results, name: str, base: str) -> Contrast | Missing:
     if samples is None:
         return Missing("CIDEr is undefined for every item")
     left, right = map(Number.of, samples)
-    return difference(left, right, results.share_start((name, base)))
+    return difference(left, right, results.share_start(((name,), (base,))))
 
 
 def _sample(values: pd.DataFrame) -> Sample:

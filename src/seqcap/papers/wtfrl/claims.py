@@ -1,13 +1,15 @@
-"""How much of WTF-RL's gain in recall a judge confirms, what alpha weighs, and how long runs were trained."""
+"""WTF-RL's claims; how much of its gain in recall a judge confirms, what alpha weighs, how long runs were trained."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, WTF_RL, measure, runs_of_table
+from seqcap.papers.wtfrl.vocabulary import METRIC, Vocabulary
 from seqcap.report import example
-from seqcap.report.claims import JudgedClaim
+from seqcap.report.claims import Comparison, JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
@@ -15,6 +17,30 @@ from seqcap.report.tables import Measure
 
 _TEST_IMAGES = 5000  # of COCO
 _SHOWN = (TF, WTF, WTF_RL, "rl", "scst_grammar")
+
+
+def claims(results: Results) -> list[Comparison]:
+    """Those of claims.yaml. Numbers of words are of all captions together, which no score of an item tells."""
+    return [
+        replace(claim, sources=(Vocabulary(claim.left), Vocabulary(claim.right))) if claim.metric == METRIC else claim
+        for claim in ClaimsFile.read(results.paper).build(results.paper)
+    ]
+
+
+def stand_ins(results: Results) -> list[tuple[str, str]]:
+    """How the paper trains, and how WTF-RL was trained here."""
+    run, file = results.by_name.get(WTF_RL), ClaimsFile.read(results.paper)
+    if run is None or run.name not in results.steps:
+        return []
+    updates = results.steps[run.name] - int(run.settings["pretraining_steps"])
+    here = file.remark(
+        "trained_here",
+        rate=run.learning_rate,
+        updates=updates,
+        alpha=run.settings["alpha"],
+        tau=run.settings["temperature"],
+    )
+    return [(file.remarks["trained_there"], here)]
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
@@ -54,7 +80,9 @@ def _seeds(results: Results) -> str:
         if true is not None and not true.empty:
             words += f"; true {', '.join(f'{100 * value:.1f}' for value in true)}"
         begun = _first_steps(results, run.name)
-        shares = begun.loc[begun["quantity"] == "beam_positive"].sort_values("seed")["value"]
+        # WTF is paid for people's captions alone.
+        paid = "truth_positive" if run.name == WTF else "beam_positive"
+        shares = begun.loc[begun["quantity"] == paid].sort_values("seed")["value"]
         found.append(f"{words} ({', '.join(f'{share:.0%}' for share in shares)})" if len(shares) else words)
     return ClaimsFile.read(results.paper).remark("seeds", found="; ".join(found)) if found else ""
 

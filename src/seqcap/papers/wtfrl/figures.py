@@ -57,8 +57,21 @@ def figure1(results: Results) -> Figure | str:
     return panels.captions_figure(results, rows)
 
 
+def shown_seed(results: Results) -> int:
+    """The training seed with the median share of WTF-RL's true captions, of those that RL, alpha 1, has, too. Seeds
+    differ much, so that the first one says little."""
+    shares = results.scores.by_seed(WTF_RL, "beam", "true_of_own")
+    seeds = [seed for seed in results.by_name[WTF_RL].seeds if seed in results.by_name[ALONE].seeds]
+    if shares is not None:
+        seeds.sort(key=lambda seed: float(shares[seed]))
+    return seeds[(len(seeds) - 1) // 2]
+
+
 def _said(results: Results, name: str, item: int) -> str:
-    return panels.beam_caption(results, name, item).text
+    """A run's best caption of the beam, of the shown seed."""
+    decoded = results.decoded(name)
+    best = decoded[(decoded["decoder"] == "beam") & (decoded["rank"] == 0) & (decoded["item"] == item)]
+    return str(best.set_index("seed")["text"][shown_seed(results)]) or "(empty)"
 
 
 def _ranks(results: Results, name: str, item: int) -> str:
@@ -67,19 +80,25 @@ def _ranks(results: Results, name: str, item: int) -> str:
 
 
 def _firsts(results: Results, name: str, metric: str) -> pd.Series[float] | None:
-    """Item -> the metric of a run's best caption, first seed, or of people's first; None if it was not measured."""
+    """Item -> the metric of a run's best caption, of the shown seed, or of people's first, which may depend on no seed;
+    None if it was not measured."""
     decoder = "sample" if name.startswith(HUMAN) else "beam"
     scores = results.scores.per_item(name, decoder, metric, "best")
-    return None if scores is None else scores[scores.columns[0]]
+    if scores is None:
+        return None
+    seed = shown_seed(results)
+    return scores[seed if seed in scores.columns else scores.columns[0]]
 
 
 def most_hacked(results: Results, count: int) -> list[int]:
     """Images that the retriever that pays finds better by the caption of RL, alpha 1, than by people's first caption,
-    although the checker finds it false, and of which WTF-RL says something else. Of the first training seed; the image
-    that gains most ranks comes first, of equal gains the smaller number."""
+    although the checker finds it false, and of which WTF-RL says something else. Of the shown seed; the image that
+    gains most ranks comes first, of equal gains the smaller number."""
+    if not {ALONE, WTF_RL} <= results.by_name.keys():
+        return []
     paid, true = (_firsts(results, ALONE, metric) for metric in ("own_rank", "true_of_own"))
     paid_people = _firsts(results, PEOPLE, "own_rank")
-    if not {ALONE, WTF_RL} <= results.by_name.keys() or paid is None or true is None or paid_people is None:
+    if paid is None or true is None or paid_people is None:
         return []
     gained = (paid_people - paid).rename("gained")
     ordered = gained[(gained > 0) & (true == 0)].reset_index().sort_values(["gained", "item"], ascending=[False, True])

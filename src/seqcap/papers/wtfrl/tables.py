@@ -78,10 +78,11 @@ def exchanged(results: Results) -> Content:
 
 def agreement(results: Results) -> Content:
     """How far judge, twin and literal listener agree on whose caption tells its image best: Spearman's rank
-    correlation over captions, of people's, TF's and RL's."""
+    correlation over captions, of people's, TF's, RL's
+    and WTF-RL's."""
     data, cells = results.stand_in(results.config.pictures), []
     sources = {people_label(results): (HUMAN, "sample")}
-    sources |= {results.by_name[name].label: (name, "beam") for name in (TF, RL) if name in results.by_name}
+    sources |= {results.by_name[name].label: (name, "beam") for name in (TF, RL, WTF_RL) if name in results.by_name}
     for row, (name, decoder) in sources.items():
         for first, second in combinations(_RANKED, 2):
             value = _correlation(results, name, decoder, (first, second))
