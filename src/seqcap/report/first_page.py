@@ -265,6 +265,7 @@ def _across(report: Reported) -> dict[str, Any]:
     across = report.papers.get(ACROSS)
     found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": []}
     found["captioners"] = across.said.get("captioners", []) if across else []
+    found["data_across"] = across.said["datasets"] if across else []
     path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
     if across is None or not path.is_file():
         return found
