@@ -19,7 +19,7 @@ export DVC_NO_ANALYTICS := 1
 # Every stage is a process of its own, and would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: quick repro test snapshots test-extras docs campaigns lint bench flickr8k multi30k
+.PHONY: quick repro test snapshots test-extras docs campaigns lint bench flickr8k flickr8k_sizes multi30k
 
 quick: $(BIN)/.installed
 	seqcap repro $(SIDE_BY_SIDE) --experiment experiments/quick.yaml --publish reports/quick
@@ -67,6 +67,14 @@ bench: $(BIN)/.installed
 FLICKR8K ?= ../shared/data/flickr8k
 flickr8k: $(BIN)/.installed
 	seqcap repro $(SIDE_BY_SIDE) --experiment experiments/flickr8k.yaml --root $(abspath $(FLICKR8K)) --publish reports/flickr8k
+
+# What loss smoothing gains with 500 and with 6,000 of Flickr8k's photographs, in reports/smoothing_flickr8k.
+FEWER := runs/fewer
+flickr8k_sizes: $(BIN)/.installed
+	for number in 500 6000; do \
+	  test -d $(FEWER)/$$number || $(BIN)/python examples/fewer_images.py $(FLICKR8K) $(FEWER)/$$number $$number || exit 1; \
+	done
+	seqcap repro $(SIDE_BY_SIDE) --experiment experiments/smoothing_flickr8k.yaml --root $(abspath $(FEWER)) --publish reports/smoothing_flickr8k
 
 # The same with Multi30k's German and English sentences, in reports/multi30k. MULTI30K: their folder.
 MULTI30K ?= ../shared/data/multi30k

@@ -22,7 +22,7 @@ each image once for all its captions, too. The weights of both are random: every
 
 Each case runs in a process of its own, for its peak memory; bfloat16 only on a CPU that has it. CPU time is what the
 process itself used: other work on the machine slows a case less than its wall time. Takes about 15 minutes; writes
-results/training.json.
+results/training.json. gpu.py measures the LSTM's steps on a GPU.
 """
 
 from __future__ import annotations
@@ -121,9 +121,10 @@ def has_bfloat16() -> bool:
 
 
 class Data:
-    """Batches of COCO captions with random features, one vector an image or a grid of them."""
+    """Batches of COCO captions with random features, one vector an image or a grid of them, on a device."""
 
-    def __init__(self, grid: bool = False) -> None:
+    def __init__(self, grid: bool = False, device: str = "cpu") -> None:
+        self.device = device
         self.references = [
             [[min(token, VOCABULARY - 1) for token in caption] for caption in captions]
             for captions in coco_ids()[:IMAGES]
@@ -142,7 +143,8 @@ class Data:
         chosen = np.random.default_rng(step).permutation(IMAGES)[:size]
         captions = self.captions[chosen]
         captions = captions[:, :, : int((captions != PAD).sum(2).max())]
-        return Batch(self.features[chosen % len(self.features)], chosen, captions)
+        features = self.features[chosen % len(self.features)]
+        return Batch(features.to(self.device), chosen, captions.to(self.device))
 
 
 def captioner() -> Model:
@@ -184,7 +186,7 @@ class Textbook:
         similar[:, :FIRST_WORD] = -torch.inf
         targets = torch.softmax(similar, dim=1)
         targets[:FIRST_WORD] = torch.eye(VOCABULARY)[:FIRST_WORD]
-        return targets
+        return targets.to(self.data.device)
 
     def cell(self, tokens: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         h, c = torch.lstm_cell(self.model.embedding(tokens), state, *self.model.lstm.all_weights[0])
@@ -192,7 +194,7 @@ class Textbook:
 
     def start(self, features: Tensor, times: int) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         h = self.model.image(features).repeat_interleave(times, 0)
-        return torch.full((len(h),), BOS), (h, torch.zeros_like(h))
+        return torch.full((len(h),), BOS, device=h.device), (h, torch.zeros_like(h))
 
     def forced(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Captions [n, time], and log-probabilities [n, time, V] at each of their tokens."""
@@ -224,7 +226,7 @@ class Textbook:
         captions, log_p = self.forced(batch)
         loss = (1 - ALPHA) * self.mean(-log_p.gather(2, captions[:, :, None]).squeeze(2), captions)
         for _ in range(SAMPLES):
-            changed = torch.stack([self.change(caption) for caption in captions])
+            changed = torch.stack([self.change(caption) for caption in captions.cpu()]).to(captions.device)
             loss = loss + ALPHA / SAMPLES * self.mean(-log_p.gather(2, changed[:, :, None]).squeeze(2), captions)
         return loss
 
@@ -241,7 +243,7 @@ class Textbook:
 
     def sample(self, features: Tensor, times: int, greedy: bool) -> tuple[Tensor, Tensor]:
         inputs, state = self.start(features, times)
-        going = torch.ones(len(inputs), dtype=torch.bool)
+        going = torch.ones(len(inputs), dtype=torch.bool, device=inputs.device)
         tokens, log_probs = [], []
         for _ in range(TIME):
             log_p, state = self.cell(inputs, state)
@@ -258,7 +260,7 @@ class Textbook:
         for row, image in zip(tokens.tolist(), images, strict=True):
             scorer += (" ".join(str(token) for token in row if token != PAD), self.texts[image])
         scorer.document_frequency = self.scorer.document_frequency
-        return torch.tensor(scorer.compute_cider()).float()
+        return torch.tensor(scorer.compute_cider()).float().to(tokens.device)
 
     def self_critical(self, batch: Batch) -> Tensor:
         tokens, log_prob = self.sample(batch.features, SAMPLES, greedy=False)
@@ -359,9 +361,12 @@ class Products:
         images: number of images.
         computed: tokens of each caption that the step computes, [n].
         trained: of these, tokens of each caption that it takes gradients of, [m].
+        kind: device and type of the factors.
     """
 
-    def __init__(self, images: int, computed: Tensor, trained: Tensor) -> None:
+    def __init__(self, images: int, computed: Tensor, trained: Tensor, **kind: Any) -> None:
+        self.kind = kind
+        self.operations = 0  # multiplications and additions
         self.pairs: list[tuple[Tensor, Tensor, Tensor]] = []
         tokens, with_gradient, gates = int(computed.sum()), int(trained.sum()), 4 * HIDDEN
         self.add(images, CHANNELS, HIDDEN)
@@ -378,30 +383,33 @@ class Products:
         self.add(HIDDEN, with_gradient, gates)
 
     def add(self, rows: int, inner: int, columns: int) -> None:
-        self.pairs.append((torch.randn(rows, inner), torch.randn(inner, columns), torch.empty(rows, columns)))
+        self.operations += 2 * rows * inner * columns
+        left, right = torch.randn(rows, inner, **self.kind), torch.randn(inner, columns, **self.kind)
+        self.pairs.append((left, right, torch.empty(rows, columns, **self.kind)))
 
     def __call__(self, _: Batch) -> None:
         for left, right, out in self.pairs:
             torch.mm(left, right, out=out)
 
 
-def products(task: str, model: Model, batch: Batch) -> Products:
+def products(task: str, model: Model, batch: Batch, **kind: Any) -> Products:
     """Those of a step on a batch.
 
     Args:
         task: xe or self_critical.
         model: draws the captions of self_critical; only their lengths matter.
         batch: of the task.
+        kind: see `Products`.
     """
     images = len(batch.images)
     if task == "xe":
         lengths = (batch.captions != PAD).sum(2).flatten()
-        return Products(images, lengths, lengths)
+        return Products(images, lengths, lengths, **kind)
     with torch.no_grad():
         memory = repeat(model.encode(batch.features), SAMPLES + 1)
-        greedy = torch.arange(images * (SAMPLES + 1)) % (SAMPLES + 1) == SAMPLES
+        greedy = torch.arange(images * (SAMPLES + 1), device=batch.features.device) % (SAMPLES + 1) == SAMPLES
         lengths = (decoding.rollout(model, memory, TIME, greedy).tokens != PAD).sum(1)
-    return Products(images, lengths, lengths[~greedy])
+    return Products(images, lengths, lengths[~greedy], **kind)
 
 
 def run_case(task: str, code: str, size: int, weights: Path) -> dict[str, Any]:
@@ -429,11 +437,11 @@ def cpu() -> str:
     return next(named, platform.processor())
 
 
-def pretrain(weights: Path) -> None:
+def pretrain(weights: Path, device: str = "cpu") -> None:
     """Some cross-entropy steps, so that samples end where captions do."""
     torch.set_num_threads(1)
-    data, model = Data(), captioner()
-    objective = objectives.build("cross_entropy", {}, context(data, (CHANNELS,)))
+    data, model = Data(device=device), captioner().to(device)
+    objective = objectives.build("cross_entropy", {}, context(data, (CHANNELS,))).to(device)
     optimizer = Adam(model.parameters(), lr=2e-3, fused=True)
     for at in range(PRETRAINING):
         optimizer.zero_grad(set_to_none=True)

@@ -133,7 +133,7 @@ def cost_of_run(paper: str, run: str) -> str:
         return f"The run `{run}` was not timed alone."
     text = f"The run `{run}` took {minutes[run]:g} minutes on one core ({machine}, scale {provenance['scale']})"
     if paper == "across" and run != "across_xe":
-        text += f"; cross-entropy took {minutes['across_xe']:g} for as many updates of the same captioner"
+        text += f"; cross-entropy of the same captioner {minutes['across_xe']:g}"
     return text + "."
 
 

@@ -73,4 +73,9 @@ class AcrossRun(PaperRun):
 
     def curves(self, name: str) -> Rows:
         keys = {"variant": name, "images": 0, "quantity": "val_cider"}
-        return [keys | {"seed": seed, "step": 0, "value": 0.6} for seed in self.entry(name).seeds]
+        gains = (0.0, 0.1, 0.1) if self.entry(name).epochs else (0.0,)
+        return [
+            keys | {"seed": seed, "step": 10 * epoch, "value": 0.6 + gain * self.quality(name)}
+            for seed in self.entry(name).seeds
+            for epoch, gain in enumerate(gains)
+        ]

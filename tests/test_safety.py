@@ -591,9 +591,14 @@ def test_the_root_is_that_of_the_task_that_changes(checkout, tmp_path):
     tasks = YAML(typ="safe").load((CLONE / "params.yaml").read_text())["tasks"]
     assert tasks["image"]["root"] == str(tmp_path)
     assert tasks["de_en"]["root"] is None
-    for text, tasks in (("{}", 0), ("params.yaml: {tasks: {image: {}, de_en: {}}}", 2)):
+    EXPERIMENT.write_text("params.yaml: {tasks: {image: {root: pictures}, de_en: {root: sentences}}}")
+    run_experiment(root=tmp_path)
+    tasks = YAML(typ="safe").load((CLONE / "params.yaml").read_text())["tasks"]
+    assert tasks["image"]["root"] == str(tmp_path / "pictures")
+    assert tasks["de_en"]["root"] == str(tmp_path / "sentences")
+    for text, tasks in (("{}", 0), ("params.yaml: {tasks: {image: {root: a}, de_en: {}}}", 2)):
         EXPERIMENT.write_text(text)
-        with pytest.raises(InputError, match=f"changes {tasks} tasks, but there is one root"):
+        with pytest.raises(InputError, match=f"changes {tasks} tasks"):
             run_experiment(root=tmp_path)
 
 

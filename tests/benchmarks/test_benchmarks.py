@@ -4,6 +4,7 @@ from pathlib import Path
 
 import doors
 import epochs
+import gpu
 import numpy as np
 import pytest
 import rewards
@@ -13,6 +14,7 @@ import training
 import walk
 
 from seqcap.files.json_file import write_json
+from seqcap.files.tensors import load_weights
 from seqcap.system import machine
 
 WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", *"abcdefghijklmnop"]
@@ -49,6 +51,21 @@ def test_a_training_step_of_ours_of_the_textbook_and_of_products(tiny, tmp_path)
     assert [line.split(" | ")[0] for line in lines] == [f"| {task}" for task in training.OBJECTIVES]
     by_name = {(result["task"], result["code"]): result["images_per_s"] for result in results}
     ratio = by_name["exploration", "seqcap"] / by_name["self_critical", "textbook"]
+    assert f" | {ratio:.2f} | " in next(line for line in lines if line.startswith("| exploration"))
+
+
+def test_a_training_step_on_a_gpu(tiny, tmp_path, monkeypatch):
+    """Measured on a CPU here: what is said of each task and precision."""
+    for name, value in {"SECONDS": 0.0, "SQUARE": 16, "WARM_UP": 1, "CHANNELS": training.CHANNELS}.items():
+        monkeypatch.setattr(gpu, name, value)
+    training.pretrain(tmp_path / "captioner.safetensors")
+    weights = load_weights(tmp_path / "captioner.safetensors")[0]
+    cases = [case for case in gpu.cases() if case[2] == "float32" and case[3] == gpu.SIZES[0]]
+    results = [gpu.run_case(task, code, precision, 4, weights, training.Data()) for task, code, precision, _ in cases]
+    by_name = {(result["task"], result["code"]): result["images_per_s"] for result in results}
+    ratio = by_name["exploration", "seqcap"] / by_name["self_critical", "textbook"]
+    lines = gpu.table(results)[2:]
+    assert [line.split(" | ")[0] for line in lines] == [f"| {task}" for task in gpu.TASKS]
     assert f" | {ratio:.2f} | " in next(line for line in lines if line.startswith("| exploration"))
 
 

@@ -4,12 +4,12 @@ import pytest
 import torch
 from enumeration import say
 from small_task import needs_precision
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from seqcap import models
 from seqcap.data.vocabulary import BOS, EOS, PAD
 from seqcap.models import decoding
 from seqcap.models.base import ImageCaptioner, repeat, select
+from seqcap.models.likelihood import cross_entropy
 from seqcap.models.recording import record
 
 VOCABULARY, HIDDEN = 11, 8
@@ -21,6 +21,7 @@ CONFIGS = {
     "translator": {"embedding": 6, "hidden": HIDDEN, "readout": 7},
 }
 SOURCE_WORDS = 13
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: compares it with the CPU")
 CAPTIONS = torch.tensor([[4, 5, 6, EOS, PAD], [7, EOS, PAD, PAD, PAD], [8, 9, 10, 4, EOS]])
 
 
@@ -124,13 +125,11 @@ def test_the_translators_encoder_reads_each_sentence_to_its_end():
     translator = models.build("translator", CONFIGS["translator"], VOCABULARY, (SOURCE_WORDS,))
     source = torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0], [0, 0, 0, 0], [4, 9, 2, 0]])
     lengths = torch.tensor([4, 2, 1, 3])
-    packed = pack_padded_sequence(translator.source(source), lengths, batch_first=True, enforce_sorted=False)
-    expected, (last, _) = translator.encoder(packed)
-    expected, _ = pad_packed_sequence(expected, batch_first=True)
+    expected, last = translator.read_packed(translator.source(source), lengths)
     found, ends = translator.read_source(translator.source(source), lengths)
     told = torch.arange(4) < lengths[:, None]
     torch.testing.assert_close(found[told], expected[told])
-    torch.testing.assert_close(ends, torch.cat([last[0], last[1]], dim=1))
+    torch.testing.assert_close(ends, last)
     parameters = list(translator.encoder.parameters())
     for a, b in zip(
         torch.autograd.grad(found[told].square().sum() + ends.sum(), parameters),
@@ -254,10 +253,29 @@ def test_captions_continue_their_prefixes(captioner):
     torch.testing.assert_close(drawn.score(rows).log_prob, -expected)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: its captions are compared with ours")
+@needs_gpu
 def test_captions_on_a_gpu_are_those_of_the_cpu(captioner):
     captioner.eval()
     x = features(captioner)
     expected = captioner.teacher_force(x, CAPTIONS)
     actual = captioner.cuda().teacher_force(x.cuda(), CAPTIONS.cuda()).cpu()
     torch.testing.assert_close(actual, expected, atol=1e-3, rtol=1e-3)
+
+
+@needs_gpu
+def test_gradients_on_a_gpu_are_those_of_the_cpu(captioner):
+    """Captions are drawn and scored there, and scored here in a second pass."""
+    captioner.cuda().train()
+    captioner.dropout = 0.0
+    x = features(captioner)
+    memory = repeat(captioner.encode(x.cuda()), TIMES)
+    drawn = record(captioner, memory, LENGTH, torch.arange(len(memory[0]), device="cuda") % TIMES == 1)
+    rows = torch.arange(len(memory[0]), device="cuda").flip(0)
+    there = gradients(captioner, drawn.log_prob(rows).sum())
+    tokens = drawn.tokens.cpu()
+    captioner.cpu()
+    logits = captioner.token_logits(tokens, repeat(captioner.encode(x), TIMES))
+    here = gradients(captioner, -cross_entropy(logits, tokens[tokens != PAD], reduction="none").sum())
+    assert here.keys() == there.keys()
+    for name, part in there.items():
+        torch.testing.assert_close(part.cpu(), here[name], msg=name, atol=1e-3, rtol=1e-3)

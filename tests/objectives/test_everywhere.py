@@ -21,7 +21,9 @@ from small_task import (
 
 from seqcap import models, objectives
 from seqcap.errors import InputError
+from seqcap.files.json_file import write_json
 from seqcap.files.tensors import load_weights
+from seqcap.system import machine
 from seqcap.system.machine import check_precision
 
 # Kind of task -> what a run on its small task is.
@@ -158,3 +160,17 @@ def test_every_objective_takes_two_steps(tasks, tmp_path, monkeypatch, objective
         after, described = load_weights(tmp_path / "seed1.listener.safetensors")
         assert any((before[name] != after[name]).any() for name in before)
         assert described["architecture"] == "dual_encoder"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: every objective takes two steps on it")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_every_objective_takes_two_steps_on_a_gpu(tasks, tmp_path, monkeypatch, precision):
+    monkeypatch.chdir(tasks)
+    monkeypatch.setattr(machine, "MACHINE", tmp_path / "machine.json")
+    write_json(machine.MACHINE, {"device": "cuda", "workers": 1, "launcher": "python"})
+    for objective, captioner in sorted({(objective, captioner) for objective, captioner, _ in RUNS}):
+        weights = tmp_path / objective / captioner
+        weights.mkdir(parents=True)
+        [[trained]] = train_group(run_of(objective, captioner, weights=str(weights), precision=precision))
+        assert max(row["step"] for row in trained.curves) == 2, (objective, captioner)
+        assert np.isfinite([row["value"] for row in trained.curves]).all(), (objective, captioner)

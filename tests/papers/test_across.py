@@ -7,35 +7,37 @@ import pytest
 from invented_across import ROOT, AcrossRun
 
 from seqcap.papers.across.figures import tradeoffs
-from seqcap.papers.across.tables import OTHERS, PEOPLE_BLOCK, by_paper
+from seqcap.papers.across.tables import FILE, OTHERS, PEOPLE_BLOCK, by_paper
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
-from seqcap.report.ranking import pareto_front, rank_correlation
+from seqcap.report.ranking import rank_correlation
 from seqcap.report.tables import make_table
 
 # Run -> the run of a paper's own file that has its settings.
 LIKE = {
     "across_spider": "pg_spider",
+    "across_cider": "pg_cider",
     "across_bcmr": "pg_bcmr",
     "across_mixer": "mixer_bcmr",
     "across_wtf_rl": "wtf_rl",
     "across_wtf": "wtf",
     "across_rl": "rl",
-    "across_reinforce": "reinforce_w22",
+    "across_reinforce": "reinforce_w13",
     "across_psst": "multinomial_w34",
     "across_st": "st_w34",
     "across_luo": "luo_w34",
     "across_sll": "sll",
     "across_sll_me": "sll_me",
-    "across_sll_sle": "sll_sle",
+    "across_sll_sle": "sweep_pairwise_50",
     "across_start": "xe",
     "across_xe": "xe",
     "across_tok": "lstm_tok",
     "across_seq": "lstm_seq_cider_refs",
     "across_tok_seq": "lstm_tok_seq_cider_refs",
 }
-# Settings that depend on how long a run is trained.
-LENGTHS = {"baseline_steps", "pretraining_steps", "shrink"}
+# Settings that depend on how long a run is trained, or say which of its epochs is kept.
+LENGTHS = {"baseline_steps", "pretraining_steps", "epochs_per_stage", "keep"}
+STEPS = 160  # of an epoch
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,7 @@ def trained():
 
 
 def test_runs_are_the_papers_but_for_start_length_and_pace(trained):
-    params, runs = trained
+    _, runs = trained
     assert set(LIKE) == {name for name, run in runs.items() if run.paper == "across"}
     for name, like in LIKE.items():
         run, theirs = runs[name], runs[like]
@@ -58,43 +60,48 @@ def test_runs_are_the_papers_but_for_start_length_and_pace(trained):
         assert mine == others
         assert (run.captioner, run.start, run.seeds) == ("lstm", "starts/pretrain/lstm", (1, 2, 3))
         assert run.reads.get("listener") in (None, "artifacts/mined/reward")
-    assert params.shared.alpha == runs["across_sll_sle"].settings.alpha
 
 
-def test_captioners_are_updated_equally_often(trained):
+def test_each_run_has_the_epochs_that_are_nearest_to_the_budget(trained):
     params, runs = trained
-    updates = {}
-    for name in LIKE.keys() - {"across_start"}:
-        run = runs[name]
-        steps = run.training.epochs * params.shared.scenes.train // run.training.batch_size
-        alone = getattr(run.settings, "pretraining_steps", getattr(run.settings, "baseline_steps", 0))
-        updates[name] = (steps - alone) / (2 if run.objective == "joint_reinforce" else 1)
-    assert set(updates.values()) == {960}
+    budget = FILE.budget
+    assert budget.steps.keys() == LIKE.keys() - {"across_start"}
+    for name, milliseconds in budget.steps.items():
+        training = runs[name].training
+        assert params.shared.scenes.train == STEPS * training.batch_size
+        assert training.epochs == round(1000 * budget.seconds / milliseconds / STEPS), name
+    seconds = sum(STEPS * runs[name].training.epochs * step / 1000 for name, step in budget.steps.items())
+    assert seconds * len(runs["across_xe"].seeds) <= 81 * 60 + 30
 
 
-# --- Fronts and ranks
-
-
-def test_a_front_is_what_nothing_beats():
-    values = np.array([[1, 5], [2, 4], [2, 3], [4, 1], [4, 1], [3, 0], [np.nan, 9]], dtype=float)
-    assert pareto_front(values).tolist() == [True, True, False, True, True, False, False]
-    random = np.random.default_rng(0).normal(size=(30, 2))
-    front = random[pareto_front(random)]
-    assert all((one - other).prod() < 0 for one, other in combinations(front, 2))
-    assert all((front >= point).all(1).any() for point in random)
+# --- Ranks
 
 
 def test_a_rank_correlation_is_spearmans():
     x = np.array([1, 2, 3, 4, 5, 6, 7, 8], dtype=float)
-    assert rank_correlation(x, np.exp(x)).value == pytest.approx(1)
+    each = list("abcdefgh")
+    assert rank_correlation(x, np.exp(x), each).value == pytest.approx(1)
     # Two ranks change places: 6 times 2 over 8 times 63 is lost.
-    found = rank_correlation(x, np.array([2, 1, 3, 4, 5, 6, 7, 8], dtype=float))
+    found = rank_correlation(x, np.array([2, 1, 3, 4, 5, 6, 7, 8], dtype=float), each)
     assert found.value == pytest.approx(1 - 12 / 504)
     assert 0.7 < found.low < found.value <= found.high <= 1
-    assert found.n == "8 objectives"
-    assert rank_correlation(x, np.where(x > 6, np.nan, x)).n == "6 objectives"
-    assert rank_correlation(x[:3], x[:3]).value is None
-    assert rank_correlation(x, np.ones(8)).value is None
+    assert found.n == "8 objectives in 8 groups"
+    assert rank_correlation(x, np.where(x > 6, np.nan, x), each).n == "6 objectives in 6 groups"
+    assert rank_correlation(x[:3], x[:3], each[:3]).value is None
+    assert rank_correlation(x, np.ones(8), each).value is None
+
+
+def test_systems_of_one_group_do_not_make_a_rank_correlation_surer():
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=(2, 6))
+    alone = rank_correlation(x, y, list("abcdef"))
+    # Ten times each of them.
+    names = list("abcdef")
+    many = [np.repeat(values, 10) for values in (x, y)]
+    together = rank_correlation(*many, list(np.repeat(names, 10)))
+    apart = rank_correlation(*many, [str(number) for number in range(60)])
+    assert (together.value, together.low, together.high) == pytest.approx((alone.value, alone.low, alone.high))
+    assert apart.high - apart.low < 0.5 * (together.high - together.low)
 
 
 # --- The report
@@ -103,6 +110,15 @@ def test_a_rank_correlation_is_spearmans():
 @pytest.fixture(scope="module")
 def run():
     return AcrossRun().read()
+
+
+def test_shares_of_the_budget_are_of_a_runs_own_steps(run):
+    found = {(cell.row, cell.column): cell.ours.value for cell in make_table(run, "across_budget").cells}
+    # Its whole gain of .1 is in the first half of its 20 steps.
+    assert found["Tok-Seq", "steps"] == 20
+    shares = [found["Tok-Seq", f"CIDEr at {share}"] for share in ("0.25", "0.5", "0.75", "1")]
+    assert shares == pytest.approx([0.65, 0.7, 0.7, 0.7])
+    assert ("cross-entropy (start)", "steps") not in found
 
 
 def test_an_objective_of_ones_own_is_a_row_below(run):

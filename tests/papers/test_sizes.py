@@ -124,6 +124,14 @@ def test_a_single_size_has_no_slope():
     assert ("Tok | Glove sim", "per doubling") not in numbers(results, "sizes_gains").index
 
 
+def test_photographs_have_the_same_claims_with_their_own_sizes():
+    results = SizesRun(there=(500, 6000)).read()
+    judged = judgements(results)
+    assert {name: of.verdict for name, of in judged.items()} == {"D1": HOLDS, "D2": HOLDS}
+    assert judged["D1"].first.evidence.left == "tok_500"
+    assert judged["D2"].first.difference == pytest.approx(-2, abs=0.3)
+
+
 def test_a_loss_that_was_not_run_has_no_verdict():
     whole = SizesRun().read()
     runs = tuple(run for run in whole.runs if not run.name.startswith("tok_"))

@@ -19,7 +19,7 @@ from seqcap.files.json_file import write_json
 from seqcap.pipeline.configure import write_configs, write_graph
 from seqcap.pipeline.dry import ELSE, dry_run
 from seqcap.pipeline.experiment import apply_overlay
-from seqcap.pipeline.forecast import MEASURED
+from seqcap.pipeline.forecast import MEASURED, MEASURED_ON_GPU
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
 from seqcap.pipeline.repro import sections
@@ -210,6 +210,7 @@ def test_at_the_papers_scale_each_paper_says_what_it_takes(clone):
     case = {"stage": "train", "of": "lstm", "objective": "self_critical", "seconds": 36.0, "peak_mb": 2500}
     decoded = {"stage": "decode", "of": "lstm", "seconds": 0.0, "peak_mb": 0, "weights_mb": 50}
     write_json(MEASURED, {"cases": [case, decoded]})
+    write_json(MEASURED_ON_GPU, {"cases": [case | {"seconds": 1.8}, decoded]})
     # The papers' numbers of seeds are more than the small graph has.
     ParameterFiles(clone)
     edit("params.yaml", r"\nscale: \S+", "\nscale: paper")
@@ -218,7 +219,11 @@ def test_at_the_papers_scale_each_paper_says_what_it_takes(clone):
     assert not current
     assert len(lines) <= 20
     told = re.fullmatch(
-        r"about ([\d,]+) hours of one core, 2\.5 GB of memory a stage, (\d+) GB of disk", said(lines)["sle"][1]
+        r"about ([\d,]+) hours of one core, 2\.5 GB of memory a stage, \d+ GB of disk; "
+        r"or about ([\d,.]+) hours of one GPU, 2\.5 GB of its memory",
+        said(lines)["sle"][1],
     )
-    assert float(told[1].replace(",", "")) > 100
+    hours, on_gpu = (float(told[n].replace(",", "")) for n in (1, 2))
+    assert hours > 100
+    assert hours / on_gpu == pytest.approx(20, rel=0.05)
     assert lines[-1] == f"foretold from a few steps of each kind of stage, which {MEASURED} has"

@@ -60,7 +60,8 @@ def test_hours_memory_and_disk_follow_from_measured_images(stages, tmp_path):
     assert (costs["shared"].memory, costs["shared"].disk) == (2000, pytest.approx(features + 2 * 50))
     assert costs["sle"].hours * 3600 == pytest.approx(IMAGES * epochs * 0.04 + 3 * TESTED * 0.2)
     assert (costs["sle"].memory, costs["sle"].disk) == (4000, 50)
-    assert str(costs["sle"]).endswith(" hours of one core, 4.0 GB of memory a stage, 0 GB of disk")
+    assert costs["sle"].on_a_core().endswith(" hours of one core, 4.0 GB of memory a stage, 0 GB of disk")
+    assert costs["sle"].on_a_gpu().endswith(" hours of one GPU, 4.0 GB of its memory")
 
 
 def test_nothing_is_foretold_without_measurements(stages, tmp_path):

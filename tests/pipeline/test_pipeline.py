@@ -19,7 +19,7 @@ from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.pipeline import code, publish, repro
 from seqcap.pipeline.configure import resolve, write_configs, write_graph
-from seqcap.pipeline.experiment import apply_overlay
+from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.graph import CONFIGURE, REPORT, lock_files
 from seqcap.pipeline.kind import kinds
 from seqcap.pipeline.params import read_params
@@ -312,22 +312,27 @@ def test_stages_side_by_side_share_the_cores(tmp_path, monkeypatch, wanted, jobs
 
 
 @pytest.mark.parametrize(
-    ("name", "task"), [("flickr8k", "image"), ("multi30k", "de_en"), ("quick", None), ("smoothing_sizes", None)]
+    ("name", "tasks"),
+    [
+        ("flickr8k", ["image"]),
+        ("multi30k", ["de_en"]),
+        ("quick", []),
+        ("smoothing_sizes", []),
+        ("smoothing_flickr8k", ["photographs_500", "photographs_6000"]),
+    ],
 )
-def test_committed_experiments_change_parameters_that_there_are(name, task, tmp_path):
-    """Those on real data change one task, whose root the command line gives."""
+def test_committed_experiments_change_parameters_that_there_are(name, tasks, tmp_path):
+    """Those on real data change tasks whose root the command line gives."""
     shutil.copy(ROOT / "params.yaml", tmp_path)
     for folder in ("papers", "scales"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     experiment = ROOT / f"experiments/{name}.yaml"
     overlay = YAML(typ="safe").load(experiment.read_text())
+    if tasks:
+        set_roots(overlay["params.yaml"]["tasks"], tmp_path / "data", experiment)
     apply_overlay(tmp_path, overlay, experiment)
-    if task is not None:
-        assert list(overlay["params.yaml"]["tasks"]) == [task]
-        parameter("params.yaml", f"tasks.{task}.root", str(tmp_path))(tmp_path)
     stages = resolve(read_params(tmp_path))
-    if task is not None:
-        assert stages["data"][task].root == str(tmp_path)
+    assert [name for name, data in stages["data"].items() if data.root.startswith(str(tmp_path / "data"))] == tasks
     left_out = [Path(file).parent.name for file, changes in overlay.items() if changes is None]
     assert not [name for configs in stages.values() for name in configs for paper in left_out if paper in name]
 

@@ -120,7 +120,7 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     own = {"JOINT": ["the judge's R@10 +5.0, holds"], "XE": ["nothing"]}
     quality, samples, distinct, truth = learnt(table(rows), own)
     assert quality.endswith(
-        "No objective is shown to beat cross-entropy with as many updates; 1 of 3 are shown to be worse, and 2 "
+        "No objective is shown to beat cross-entropy trained further; 1 of 3 are shown to be worse, and 2 "
         "cannot be told from it."
     )
     assert "1 of 3 objectives are shown to raise the CIDEr of random samples" in samples

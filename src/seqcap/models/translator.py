@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from pydantic import Field
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
@@ -66,6 +67,8 @@ class Model(Captioner):
         """Embedded words [n, time, embedding] and lengths [n] -> the states of both directions at each word [n, time, 2
         hidden], anything at padding, and after each direction's last word [n, 2 hidden].
         On a CPU, two LSTMs over padded sentences take half the time of a bidirectional one over packed sentences."""
+        if embedded.is_cuda:
+            return self.read_packed(embedded, lengths)
         place = torch.arange(embedded.shape[1], device=embedded.device)
         mirrored = lengths[:, None] - 1 - place
         # Padding stays where it is, so what is mirrored twice is as before.
@@ -76,6 +79,13 @@ class Model(Captioner):
         end = (lengths - 1)[:, None, None].expand(-1, 1, there.shape[2])
         last = torch.cat([there.gather(1, end), back.gather(1, end)], dim=2).squeeze(1)
         return torch.cat([there, back.gather(1, mirrored.expand_as(back))], dim=2), last
+
+    def read_packed(self, embedded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """`read_source` by one call of the LSTM: a GPU keeps the weights of both directions in one piece."""
+        packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        outputs, (last, _) = self.encoder(packed)
+        annotations, _ = pad_packed_sequence(outputs, batch_first=True, total_length=embedded.shape[1])
+        return annotations, torch.cat([last[0], last[1]], dim=1)
 
     def _read_forwards(self, embedded: Tensor, weights: Sequence[Tensor]) -> Tensor:
         zeros = embedded.new_zeros(1, len(embedded), self.encoder.hidden_size)

@@ -24,7 +24,7 @@ from seqcap.pipeline import graph as dvc
 from seqcap.pipeline.clone import git
 from seqcap.pipeline.code import code_hash
 from seqcap.pipeline.configure import resolve, write_configs
-from seqcap.pipeline.forecast import MEASURED, Cost, forecast
+from seqcap.pipeline.forecast import MEASURED, MEASURED_ON_GPU, forecast
 from seqcap.pipeline.parameter_files import PAPERS, PARAMS, SCALES, read_yaml
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
@@ -96,14 +96,21 @@ def dry_run(targets: Collection[str] = ()) -> tuple[list[str], bool]:
     return [*_lines_of_parts(parts, costs, LINES - len(last)), *last], not stale
 
 
-def _foretold() -> Mapping[str, Cost]:
+def _foretold() -> Mapping[str, str]:
     """What each part takes in all, at another scale than the laptop's."""
     if read_yaml(PARAMS)["scale"] == "laptop":
         return {}
-    return forecast(resolve(read_params()), SHARED)
+    stages = resolve(read_params())
+    on_gpu = forecast(stages, SHARED, MEASURED_ON_GPU)
+    found = {}
+    for name, cost in forecast(stages, SHARED, MEASURED).items():
+        found[name] = cost.on_a_core()
+        if name in on_gpu:
+            found[name] += f"; or {on_gpu[name].on_a_gpu()}"
+    return found
 
 
-def _lines_of_parts(parts: Mapping[str, Part], costs: Mapping[str, Cost], most: int) -> list[str]:
+def _lines_of_parts(parts: Mapping[str, Part], costs: Mapping[str, str], most: int) -> list[str]:
     """A line for each part, one on what it takes if that is foretold, and one more on what was edited, as far as there
     is room."""
     lines: list[str] = []

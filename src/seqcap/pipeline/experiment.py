@@ -32,15 +32,13 @@ def run_experiment(
 ) -> None:
     """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and publishes its results; a
     second call resumes. `experiment` is a YAML file (`apply_overlay`), `root` the folder of the dataset of the one task
-    that it changes. `papers`: which are run, and published beside those that were published earlier; empty: all.
-    `allow_dirty`: it may run without uncommitted changes (`check_committed`). `cluster` as in `repro`."""
+    that it changes; of several tasks each says which folder in `root` is its own. `papers`: which are run, and
+    published beside those that were published earlier; empty: all. `allow_dirty`: it may run without uncommitted
+    changes (`check_committed`). `cluster` as in `repro`."""
     changes = read_yaml(experiment)
     if root is not None:
         tasks = (changes.get(str(PARAMS)) or {}).get("tasks") or {}
-        if len(tasks) != 1:
-            raise InputError(experiment, f"changes {len(tasks)} tasks, but there is one root", "change one task")
-        for task in tasks.values():
-            task["root"] = str(root.resolve())
+        set_roots(tasks, root, experiment)
     folder = RUNS / experiment.stem
     # Checked here, before hours of work.
     check_publication(publish_to, folder)
@@ -60,6 +58,17 @@ def run_experiment(
         probes = [stage for stage in needed if stage.startswith("probe-")]
         repro(folder, jobs, [*wanted, *probes], cluster=cluster)
         publish(folder, publish_to, experiment, [split_address(stage)[0].parent.name for stage in wanted])
+
+
+def set_roots(tasks: Mapping[str, Any], root: Path, experiment: Path) -> None:
+    """Writes the folder of each task's dataset into the changes of an experiment: their own `root` is within `root`."""
+    changed = [task for task in tasks.values() if task is not None]
+    without = [task for task in changed if not task.get("root")]
+    if not changed or (len(changed) > 1 and without):
+        problem = f"changes {len(changed)} tasks, {len(without)} of them without a root"
+        raise InputError(experiment, problem, "change one task, or give each its folder within the root")
+    for task in changed:
+        task["root"] = str((root / (task.get("root") or "")).resolve())
 
 
 def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:

@@ -1,6 +1,6 @@
 """What a run at the papers' sizes takes: hours, memory and disk, foretold from the steps that benchmarks/walk.py has
-measured. An estimate: every image is taken to cost as much as there, on one core, and what takes little beside
-training, decoding and extraction is left out."""
+measured on a core and on a GPU. An estimate: every image is taken to cost as much as there, and what takes little
+beside training, decoding and extraction is left out."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from seqcap.pipeline.configure import Configs
 from seqcap.retrieval.base import RetrieverConfig
 from seqcap.training.run import TrainConfig, TrainingRun
 
-MEASURED = Path("benchmarks/results/walk.json")
+MEASURED, MEASURED_ON_GPU = Path("benchmarks/results/walk.json"), Path("benchmarks/results/walk_gpu.json")
 # Objectives whose captions are people's; the others draw their own.
 READING = ("cross_entropy", "token_smoothing", "sequence_smoothing", "token_sequence_smoothing")
 SAMPLED = "self_critical"
@@ -37,7 +37,7 @@ CHANNELS, HALF = 2_048, 2  # of a ResNet's features, and bytes of each in float1
 class Cost:
     """Of a paper's stages, or the shared ones."""
 
-    hours: float = 0.0  # of one core
+    hours: float = 0.0  # of one core, or of a GPU
     memory: float = 0.0  # the largest stage's, MB
     disk: float = 0.0  # MB
 
@@ -46,9 +46,12 @@ class Cost:
         self.memory = max(self.memory, memory)
         self.disk += disk
 
-    def __str__(self) -> str:
+    def on_a_core(self) -> str:
         memory, disk = self.memory / 1e3, self.disk / 1e3
         return f"about {self.hours:,.0f} hours of one core, {memory:.1f} GB of memory a stage, {disk:,.0f} GB of disk"
+
+    def on_a_gpu(self) -> str:
+        return f"about {self.hours:,.1f} hours of one GPU, {self.memory / 1e3:.1f} GB of its memory"
 
 
 class Measured:
@@ -62,7 +65,7 @@ class Measured:
         return next((case for name in names if (case := self.cases.get((stage, name, objective)))), None)
 
 
-def forecast(stages: Configs, shared: str, path: Path = MEASURED) -> dict[str, Cost]:
+def forecast(stages: Configs, shared: str, path: Path) -> dict[str, Cost]:
     """The cost of each paper, and of the stages that papers share, by the name `shared`. Without measurements: {}."""
     if not path.is_file():
         return {}

@@ -350,7 +350,9 @@ def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -
 
 def _how_sure(line: Line) -> str:
     """ "-3.8 [-7.8, 0.5], 5 seeds; in print +6.33, outside the interval": a number, and whether the paper's is in its
-    interval, without carrying it over."""
+    interval, without carrying it over; "" without a number."""
+    if not line.difference:
+        return ""
     seeds = " and ".join(map(str, line.seeds))
     words = f"{_numbers(line)}, {seeds} seeds" if seeds else _numbers(line)
     if line.printed:

@@ -17,6 +17,7 @@ from seqcap.report.paper import LearningCurves, Quantity
 from seqcap.report.reported import ReportedRun
 
 _OTHERS, _START = "#d0d0d0", "#666666"  # lines of other groups, and of the start
+_SHARES = "share of the training (0: before any)"
 _POINTS = 60
 _PALEST = 0.65  # by how much the first of several runs of one colour is lighter than the last
 _WIDTH, _HEIGHT = 2.7, 1.9  # inches of a panel
@@ -26,7 +27,7 @@ _NAMES = 1.9  # inches of the names beside a row
 def draw(results: Results, declared: LearningCurves, runs: Sequence[ReportedRun] = ()) -> Figure | str:
     """The figure, or a sentence where none of its runs is there. `runs`: which runs, if not all that were trained."""
     runs = _declared(runs or results.trained, declared)
-    columns = [_Column(results, column, runs) for column in declared.columns]
+    columns = [_Column(results, column, runs, declared.shares) for column in declared.columns]
     # What is in every row, as the baseline, makes no panel by itself.
     common = (
         set[str]().union(*declared.rows.values()).intersection(*declared.rows.values())
@@ -57,7 +58,7 @@ def draw(results: Results, declared: LearningCurves, runs: Sequence[ReportedRun]
     for column, below in zip(columns, panels.T, strict=True):
         column.limit(below, declared.early)
         shown = [axis for axis in below if axis.axison]
-        shown[-1].set_xlabel("training step (0: before any)")
+        shown[-1].set_xlabel(_SHARES if declared.shares else "training step (0: before any)")
     return figure
 
 
@@ -78,7 +79,7 @@ def _in_order(runs: Sequence[ReportedRun], labels: Sequence[str]) -> list[Report
 class _Column:
     """The curves of one quantity: run -> its values, a row per step and a column per seed."""
 
-    def __init__(self, results: Results, quantity: Quantity, runs: Sequence[ReportedRun]) -> None:
+    def __init__(self, results: Results, quantity: Quantity, runs: Sequence[ReportedRun], shares: bool) -> None:
         curves = results.curves
         self.lines: dict[str, pd.DataFrame] = {}
         self.runs = [
@@ -89,7 +90,8 @@ class _Column:
             there = [name for name in quantity.of if (mine["quantity"] == name).any()]
             mine = mine[mine["quantity"].isin(there[:1])]
             if not mine.empty and mine["step"].max() > 0:
-                self.lines[run.name] = quantity.scale * mine.pivot_table(index="step", columns="seed", values="value")
+                line = quantity.scale * mine.pivot_table(index="step", columns="seed", values="value")
+                self.lines[run.name] = line.set_axis(line.index / line.index.max()) if shares else line
         firsts = {name: line[line.index == 0].to_numpy() for name, line in self.lines.items()}
         self.start = {name: float(first.mean()) for name, first in firsts.items() if first.size}
         if quantity.relative:

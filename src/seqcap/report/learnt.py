@@ -39,9 +39,9 @@ def _of_quality(overview: Overview, base: Row) -> str:
     better, worse = _ahead(overview, base, CIDER), _behind(overview, base, CIDER)
     number, text = len(overview.objectives), "**CIDEr of the best caption.** "
     if not better:
-        text += "No objective is shown to beat cross-entropy with as many updates"
+        text += "No objective is shown to beat cross-entropy trained further"
     else:
-        text += f"{_labels(better)} {_is(better)} shown to beat cross-entropy with as many updates"
+        text += f"{_labels(better)} {_is(better)} shown to beat cross-entropy trained further"
     rest = number - len(better) - len(worse)
     return f"{text}; {len(worse)} of {number} are shown to be worse, and {rest} cannot be told from it."
 

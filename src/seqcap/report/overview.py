@@ -28,7 +28,7 @@ FIELDS = [
 ]
 READING = (
     "±: half of the 95% interval over training seeds and test images ({n}). ▲ ▼: shown to be better or worse than "
-    "cross-entropy with as many updates. Bold: shown to be better than every other objective. {shown}"
+    "cross-entropy trained further. Bold: shown to be better than every other objective. {shown}"
 )
 PAIRED = (
     "Shown: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg); rows share seeds "
@@ -99,7 +99,7 @@ class Overview:
 
     @property
     def baseline(self) -> Row | None:
-        """Cross-entropy with as many updates as the others. The first row of it is where all start."""
+        """Cross-entropy trained further, as the others are. The first row of it is where all start."""
         likelihood = [row for row in self.rows if row.objective == CROSS_ENTROPY]
         return likelihood[-1] if likelihood else None
 

@@ -67,6 +67,8 @@ class LearningCurves(Frozen):
 
     columns: tuple[Quantity, ...]
     rows: Mapping[str, tuple[str, ...]]  # what is said of a group -> the labels of its runs
+    # Whether a run's steps are shares of all its own: for runs that have the same time, but not the same updates.
+    shares: bool = False
     start: str = ""  # the label of what they start from, a dashed line at its value; "": they start from different ones
     # A share of the steps, of which the values may be below the panels, so that the differences at the end are seen.
     early: float = 0
@@ -120,7 +122,6 @@ class TradeOffs(Frozen):
 
     panels: tuple[Panel, ...]
     others: str = ""  # what runs without a row are called; "": they are left out
-    front: bool = False  # whether a Pareto front is drawn
 
 
 class FigureText(Frozen):

@@ -10,8 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 
-from seqcap.report.colours import MUTED, PEOPLE
-from seqcap.report.ranking import pareto_front
+from seqcap.report.colours import PEOPLE
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Estimate
 
@@ -80,15 +79,6 @@ def hollow_handle() -> Line2D:
     """What a hollow point means, for a legend."""
     look: dict[str, Any] = {"marker": "o", "markersize": 4.5, "markerfacecolor": "white"}
     return Line2D([], [], color=PEOPLE, label=HOLLOW, linestyle=":", linewidth=0.7, **look)
-
-
-def draw_front(axis: Axes, points: Sequence[Point]) -> None:
-    """The Pareto front: no point is above and to the right of it."""
-    values = np.array([[point.x[0], point.y[0]] for point in points])
-    x, y = values[pareto_front(values)].T
-    order = np.argsort(x)
-    # From a point to the next better x, the next point's y is the best.
-    axis.step(x[order], y[order], where="pre", color=MUTED, linewidth=1.0, linestyle="--", zorder=0)
 
 
 def name_points(axis: Axes, points: Sequence[Point]) -> None:

@@ -118,8 +118,6 @@ def _printed(results: Results, printed: PrintedPoints) -> list[Point]:
 
 def _draw_panel(axis: Axes, results: Results, drawn: _Drawn, declared: TradeOffs) -> None:
     scatter.draw_points(axis, drawn.points)
-    if declared.front and drawn.panel.printed is None:
-        scatter.draw_front(axis, drawn.points)
     for name, ours in drawn.people.items():
         line, coordinate = (axis.axvline, drawn.panel.x) if name == "x" else (axis.axhline, drawn.panel.y)
         line(coordinate.scale * (ours.value or 0.0), color=GREY, linewidth=1.2, linestyle=":", zorder=0)
@@ -142,8 +140,6 @@ def _handles(
         found.append(Line2D([], [], color=MUTED, marker="o", linestyle="", label=declared.others))
     if any(point.hollow for point in points):
         found.append(scatter.hollow_handle())
-    if declared.front:
-        found.append(Line2D([], [], color=MUTED, linestyle="--", label="Pareto front of the means"))
     if any(drawn.people for drawn in panels):
         found.append(Line2D([], [], color=GREY, linestyle=":", label=people_label(results)))
     return found

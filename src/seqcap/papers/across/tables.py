@@ -25,6 +25,8 @@ OTHERS = "others"
 PEOPLE_BLOCK = "people"
 # What tells whether captions are true and told apart.
 TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT)
+_CURVE = registry.find("CIDEr").curve  # of greedy captions of val
+_SHARES = (0.25, 0.5, 0.75, 1.0)  # of a run's steps
 
 
 class Objectives(Frozen):
@@ -34,9 +36,19 @@ class Objectives(Frozen):
     marker: str
 
 
+class Budget(Frozen):
+    """What every run is given, as methods.yaml has it."""
+
+    seconds: float  # of one core
+    core: str
+    steps: Mapping[str, float]  # run -> milliseconds of a training step, of which its number of epochs follows
+
+
 class MethodsFile(Frozen):
     """methods.yaml."""
 
+    budget: Budget
+    points: Mapping[str, str]  # run -> its setting that was chosen among the points of its paper's page
     papers: Mapping[str, Objectives]
     columns: Mapping[str, Measure]
     people: Mapping[str, Measure]
@@ -106,9 +118,18 @@ def objectives(results: Results) -> Content:
             cells.append(_line(results, column, measure, people, named, ()))
     order = {name: place for place, name in enumerate([*(run.name for run in runs), HUMAN])}
     cells.sort(key=lambda cell: order[cell.run])
-    epochs = min((run.epochs for run in runs if run.epochs), default=0)
-    captioners = " and ".join(f"`{captioner}`" for captioner in results.captioners)
-    return Content(cells, words={"epochs": str(epochs), "captioner": captioners}, layout=OverviewTable)
+    words = {"seconds": f"{FILE.budget.seconds:g}", "core": FILE.budget.core, "points": _points(results)}
+    return Content(cells, words=words, layout=OverviewTable)
+
+
+def _points(results: Results) -> str:
+    """ "PSST weight 3.4; SLL-SLE alpha 0.5": the settings that were chosen among the points of papers' pages."""
+    found = []
+    for name, setting in FILE.points.items():
+        if name in results.by_name:
+            run = results.by_name[name]
+            found.append(f"{run.label} {setting} {run.settings[setting]:g}")
+    return "; ".join(found)
 
 
 def _line(
@@ -147,10 +168,14 @@ def _ahead(results: Results, runs: Sequence[ReportedRun], measure: Measure) -> d
 
 
 def agreement(results: Results, yardstick: str, truth: str) -> Estimate:
-    """Rank correlation over all objectives that train. A yardstick of which less is better counts downwards."""
-    runs, measure = [run for run in results.trained if run.epochs], YARDSTICKS[yardstick]
+    """Rank correlation over all objectives that train, of which those of one paper count as one for the interval. A
+    yardstick of which less is better counts downwards."""
+    measure = YARDSTICKS[yardstick]
+    of_run = {run.name: paper for paper, runs in by_paper(results).items() for run in runs}
+    runs = [run for run in results.trained if run.epochs]
     sign = -1 if registry.find(measure.metric).direction == "lower" else 1
-    return rank_correlation(sign * means(results, runs, measure), means(results, runs, COLUMNS[truth]))
+    theirs, true = (means(results, runs, each) for each in (measure, COLUMNS[truth]))
+    return rank_correlation(sign * theirs, true, [of_run[run.name] for run in runs])
 
 
 def yardsticks(results: Results) -> list[Cell]:
@@ -162,4 +187,24 @@ def yardsticks(results: Results) -> list[Cell]:
     ]
 
 
-TABLES = {"across": objectives, "across_yardsticks": yardsticks}
+def along_budget(results: Results) -> list[Cell]:
+    """Each run's steps, and where its greedy captions of val are at some shares of them."""
+    curves = results.curves[results.curves["quantity"] == _CURVE]
+    data = f"{results.dataset(results.config.pictures)}, val split"
+    cells = []
+    for paper, runs in by_paper(results).items():
+        for run in runs:
+            line = curves[curves["variant"] == run.name].groupby("step")["value"].mean()
+            steps = results.steps.get(run.name)
+            if steps is None or line.empty:
+                continue
+            n = f"{len(run.seeds)} seeds"
+            cells.append(Cell(paper, run.label, "steps", "", "", Estimate(steps, n=n), 1, 1, data))
+            for share in _SHARES:
+                # Between the ends of two epochs a straight line.
+                level = Estimate(float(np.interp(share * steps, line.index, line)), n=n)
+                cells.append(Cell(paper, run.label, f"CIDEr at {share:g}", "higher", "", level, 100, 2, data))
+    return cells
+
+
+TABLES = {"across": objectives, "across_budget": along_budget, "across_yardsticks": yardsticks}
