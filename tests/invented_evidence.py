@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from seqcap.report.evidence import Evidence, Side
+from seqcap.report.evidence import Evidence, Gain, Side
 
 # Of a paper's provenance, what no test asks to be its own.
 ORIGIN: dict[str, Any] = {
@@ -53,5 +53,5 @@ def side(label: str, by_seed: dict[int, float], **gained: float) -> Side:
         value=float(np.mean(list(by_seed.values()))),
         by_seed=by_seed,
         runs=(label.lower(),),
-        gained=gained or {label.lower(): 0.2},
+        gained={run: Gain(points=points) for run, points in (gained or {label.lower(): 0.2}).items()},
     )

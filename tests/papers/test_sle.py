@@ -17,7 +17,6 @@ from seqcap.report.claims import run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.figures import draw
 from seqcap.report.tables import make_table
-from seqcap.report.verdicts import REVERSED
 
 PAPER = papers.load("sle")
 CLAIMS = ClaimsFile.read(PAPER).build(PAPER)
@@ -55,10 +54,7 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
     rows += [level | {"variant": "sll", "value": -3.0}, level | {"variant": "sll_sle", "value": -9.5}]
     scores = sle.scores
     monkeypatch.setattr(sle, "scores", lambda of: rows if of == "sle_image" else scores(of))
-    # Its runs still rise at the end, so that nothing is reversed yet.
     results = run_claims(CLAIMS, sle.read())
-    assert "Why SLL-SLE does not gain CIDEr here" not in words(sle, results)
-    results = [replace(of, judged=replace(of.judged, verdict=REVERSED)) for of in results]
     said = words(sle, results)["Why SLL-SLE does not gain CIDEr here"]
     assert "is 9.5 nats on average, SLL's 3.0" in said
 
@@ -80,6 +76,20 @@ def test_print_is_compared_with_the_row_that_explores_as_much(sle):
     beam, samples = (float(said.split(f"{what} ")[1].split()[0]) for what in ("CIDEr changes by", "samples by"))
     assert [beam, samples] == pytest.approx([5, 5], abs=1)
     assert "SLL-SLE's own row has +0.5" in said
+    assert "one seed" not in said
+    entry = sle.entry
+
+    def once(name):
+        found = entry(name)
+        return found.model_copy(update={"seeds": (1,)}) if name in ("sll_sle_mr", "sweep_multi_50") else found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(LEVELS, "sll_sle", LEVELS["sll_sle"] | {"Div2": 0.9})
+        patch.setattr(sle, "entry", once)
+        said = words(sle)["At equal exploration"]
+    assert f"{MULTI_LABEL} is nearest, with +0.05" in said
+    assert "(one seed)" in said
+    assert "Of those with three seeds or more it is" in said
 
 
 def test_beams_are_ranked_by_log_p_over_length(sle):

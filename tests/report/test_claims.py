@@ -11,8 +11,8 @@ from seqcap import papers
 from seqcap.files import schemas
 from seqcap.report import claims, verdicts
 from seqcap.report.claims import Comparison, JudgedClaim
-from seqcap.report.convergence import QUALITY, RECALL, gained_in, gains
-from seqcap.report.evidence import Evidence
+from seqcap.report.convergence import QUALITY, RECALL, SAMPLED, gained_in, gains
+from seqcap.report.evidence import Evidence, Gain
 from seqcap.report.inputs import Results
 from seqcap.report.published import Printed
 from seqcap.report.statistics import DRAWS, Number
@@ -219,10 +219,26 @@ def test_what_a_run_still_gained_at_the_end():
         *curve("dead", 0.5, 0.5, 0.5),
     ]
     found = gains(pd.DataFrame(rows))
-    assert {name: of[QUALITY] for name, of in found.items()} == pytest.approx(
+    assert {name: of[QUALITY].points for name, of in found.items()} == pytest.approx(
         {"steady": 0.5, "rising": 3, "falling": -10, "dead": 0}
     )
-    assert found["rising"][RECALL] == pytest.approx(-6)
+    assert found["rising"][RECALL].points == pytest.approx(-6)
+    assert found["rising"][QUALITY].level == pytest.approx(43)
+    assert found["rising"][QUALITY].reach == pytest.approx(0, abs=1e-9)
+
+
+def test_quarters_are_compared_and_seeds_scatter():
+    """Of eight updates the last two with the two before; gains of 2 and 4 points, 3 +- 12.7 / 2^.5 of t's."""
+    values = {1: (0.0, 0.1, 0.2, 0.3, 0.4, 0.4, 0.6, 0.42, 0.62), 2: (0.0, 0.1, 0.2, 0.3, 0.4, 0.4, 0.6, 0.44, 0.64)}
+    rows = [
+        {"variant": "a", "seed": seed, "step": step, "images": 0, "quantity": "val_cider", "value": value}
+        for seed, of in values.items()
+        for step, value in enumerate(of)
+    ]
+    gain = gains(pd.DataFrame(rows))["a"][QUALITY]
+    assert (gain.points, gain.reach) == pytest.approx((3, 12.706), rel=1e-3)
+    (alone,) = gains(pd.DataFrame([row for row in rows if row["seed"] == 1]))["a"].values()
+    assert (alone.points, alone.reach) == (pytest.approx(2), None)
 
 
 @pytest.mark.parametrize(
@@ -231,8 +247,18 @@ def test_what_a_run_still_gained_at_the_end():
 )
 def test_a_run_rises_by_what_a_claim_measures(metric, gained):
     """A recall that falls is not excused by CIDEr that rises."""
-    assert gained_in(metric, {QUALITY: 3, RECALL: -6}) == gained
-    assert gained_in(metric, {QUALITY: 2}) == 2
+    quality, reward = Gain(points=3), Gain(points=9)
+    assert gained_in(metric, {QUALITY: quality, RECALL: Gain(points=-6), SAMPLED: reward}).points == gained
+    assert gained_in(metric, {QUALITY: quality}) == quality
+
+
+def test_samples_rise_by_their_reward():
+    rows = [*curve("a", 0.1, 0.1, 0.3, 0.3), *curve("a", 0.5, 0.1, 0.2, 0.3, quantity="train_reward")]
+    found = gains(pd.DataFrame(rows))["a"]
+    assert gained_in("CIDEr", found, sampled=True).points == pytest.approx(10)
+    assert gained_in("CIDEr", found).points == pytest.approx(0)
+    # Not every run is paid for something.
+    assert gained_in("CIDEr", {QUALITY: found[QUALITY]}, sampled=True) == found[QUALITY]
 
 
 def test_updates_begin_when_the_captioner_learns():
@@ -241,16 +267,17 @@ def test_updates_begin_when_the_captioner_learns():
         *curve("late", 0.5, 0.5, 0.5, 0.5, 0.9, 0.91, 0.913),
         *curve("late", 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.204, quantity="val_R@10"),
     ]
-    assert gains(pd.DataFrame(rows))["late"] == pytest.approx({QUALITY: 0.3, RECALL: 0.4})
+    late = gains(pd.DataFrame(rows))["late"]
+    assert {measure: gain.points for measure, gain in late.items()} == pytest.approx({QUALITY: 0.3, RECALL: 0.4})
     short = pd.DataFrame(curve("short", 0.5, 0.5, 0.5, 0.5, 0.9, 0.91))
-    assert gains(short)["short"] == pytest.approx({QUALITY: 1})
+    assert gains(short)["short"][QUALITY].points == pytest.approx(1)
 
 
 def test_evidence_says_how_far_its_runs_were_trained():
     run = of([*system("a", HARD), *system("b", HARD)], "a", "b")
     vars(run)["curves"] = pd.DataFrame(curve("a", 0.1, 0.5))
     found = claims.evidence(Comparison("C0", "", "Div2", "sample", "set", "a", "b", +1), run)
-    assert [side.gained for side in found.sides] == [{"a": 40}, {}]
+    assert [{name: gain.points for name, gain in side.gained.items()} for side in found.sides] == [{"a": 40}, {}]
     (judged,) = verdicts.judge([found])
     assert judged.not_converged == ("a",)
 

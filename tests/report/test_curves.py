@@ -14,6 +14,18 @@ def test_long_curves_become_means_of_what_follows_each_other():
     assert len(found) == 14 <= POINTS
 
 
+def test_curves_of_val_are_whole(tmp_path):
+    steps = 3 * POINTS
+    rows = [
+        {"variant": "a", "seed": 1, "step": step, "images": step, "quantity": quantity, "value": step / steps}
+        for quantity in ("val_cider", "train_loss")
+        for step in range(steps)
+    ]
+    parquet.write_rows(tmp_path / "curves.parquet", rows, schemas.CURVES)
+    lines = curve_lines("sle", [tmp_path / "curves.parquet"])
+    assert [sum(quantity in line for line in lines) for quantity in ("val_cider", "train_loss")] == [steps, POINTS]
+
+
 def test_every_curve_is_thinned_by_itself(tmp_path):
     rows = [
         {"variant": variant, "seed": seed, "step": step, "images": step, "quantity": "loss", "value": step / 3}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from invented_evidence import evidence, side
 
-from seqcap.report.evidence import Changed, Evidence, Registered, Side
+from seqcap.report.evidence import Changed, Evidence, Gain, Registered, Side
 from seqcap.report.verdicts import (
     AS_PRINTED,
     COLUMNS,
@@ -24,6 +24,7 @@ from seqcap.report.verdicts import (
     UNTESTABLE,
     Judgement,
     claim_p,
+    explanation,
     in_words,
     judge,
     measure,
@@ -32,10 +33,11 @@ from seqcap.report.verdicts import (
 )
 
 
-def rising(of: Evidence, which: int) -> Evidence:
+def rising(of: Evidence, which: int, points: float = 12.0, reach: float = 0.1, level: float = 100.0) -> Evidence:
     """The same where the run of a side had not converged."""
+    gain = Gain(points=points, reach=reach, level=level)
     sides = [
-        one.model_copy(update={"gained": {one.runs[0]: 1.0}}) if which == n else one for n, one in enumerate(of.sides)
+        one.model_copy(update={"gained": {one.runs[0]: gain}}) if which == n else one for n, one in enumerate(of.sides)
     ]
     return of.model_copy(update={"sides": tuple(sides)})
 
@@ -249,6 +251,44 @@ def test_the_side_that_lags_may_have_been_rising(changes, lags):
     assert other.not_converged == (of.sides[1 - lags].runs[0],)
 
 
+@pytest.mark.parametrize(
+    ("gain", "marked", "excuses"),
+    [
+        # The difference is -10, of 90 against 100, and the other side gained .2.
+        ({"points": 11.5}, True, True),
+        ({"points": 11.2}, True, False),
+        ({"points": 1.3}, True, False),
+        ({"points": 0.9, "level": 5.0}, False, False),
+        # As large a share of a curve at half the level.
+        ({"points": 5.75, "level": 50.0}, True, True),
+        # Seeds that scatter.
+        ({"points": 12.0, "reach": 11.9}, True, True),
+        ({"points": 12.0, "reach": 12.1}, False, False),
+    ],
+)
+def test_a_rise_excuses_what_it_could_undo(gain, marked, excuses):
+    (judged,) = judge([rising(evidence(difference=-10), 0, **gain)])
+    assert judged.verdict == (UNSURE if excuses else REVERSED)
+    assert judged.judgement.endswith("†") == marked
+
+
+def test_both_sides_that_rise_alike_excuse_nothing():
+    (judged,) = judge([rising(rising(evidence(difference=-10), 0), 1)])
+    assert judged.judgement == "reversed †"
+
+
+@pytest.mark.parametrize(("points", "verdict"), [(6.5, LESS), (7.0, UNSURE)])
+def test_a_rise_to_the_printed_difference_excuses_that_none_was_found(points, verdict):
+    """Of an interval that ends at 3.5 and a printed 10, with .2 of the other side."""
+    of = rising(evidence(difference=1, scatter=1, printed=(60, 50)), 0, points)
+    assert judge([of])[0].verdict == verdict
+
+
+def test_a_record_of_before_has_points_alone():
+    record = side("A", {1: 1.0}).model_dump(mode="json") | {"gained": {"a": 1.5}}
+    assert Side.model_validate(record).gained == {"a": Gain(points=1.5)}
+
+
 def test_only_what_a_claim_measures_excuses_it():
     """No val curve is of diversity: that CIDEr rose says nothing of it."""
     (judged,) = judge([rising(evidence(difference=-10, metric="Div2", decoder="sample"), 0)])
@@ -293,6 +333,23 @@ def test_several_say_which_fails():
     assert judge(apart)[0].judgement == "reversed (METEOR; beam)"
     apart = [evidence(metric=metric, difference=10 if metric == "METEOR" else 0.01) for metric in metrics]
     assert judge(apart)[0].judgement == "cannot tell (all but METEOR; beam)"
+
+
+def test_several_that_are_left_open_say_what_was_found_against_them():
+    """Whether more seeds were wanted or not, and whatever the others are called."""
+    nothing = [evidence(claim=f"N{number}", difference=0.01, scatter=5) for number in range(9)]
+    against, open_ = evidence(difference=-8, scatter=1.5, metric="METEOR"), evidence(difference=0.5, scatter=5)
+    registered = Registered(day="2026-12-01", seeds=3, finds=2.0, needs=12)
+    for needs in (None, registered):
+        of = [one.model_copy(update={"registered": needs}) for one in (open_, against)]
+        first, *_ = judge([*of, *nothing])
+        assert first.deciding.metric == "METEOR"
+        alone = f"1 of 2 against it alone, the surest with p {first.deciding.p:.3f} and q {first.deciding.q:.3f}"
+        lacks = "needs 12 seeds; " if needs else ""
+        assert first.judgement.endswith(f"({lacks}{alone})")
+    # A claim with several metrics says of which one something could have been found.
+    first, *_ = judge([open_, open_.model_copy(update={"metric": "METEOR"}), *nothing])
+    assert first.judgement == f"cannot tell (could have found {first.deciding.detectable:.2f} {first.deciding.metric})"
 
 
 def test_the_least_of_several_is_how_much_they_hold():
@@ -375,6 +432,22 @@ def test_a_line_of_the_table_of_claims():
     assert float(line["p"]) == pytest.approx(judged.first.p, rel=1e-3)
     gone = alone(sides=(), covariance=(), absent=True).first.line()
     assert (gone["difference"], gone["p"], gone["seeds"], gone["verdict"]) == ("", "", "", NOT_RUN)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (REVERSED, "own"),
+        (LESS, "any"),
+        (UNSURE, "any"),
+        (UNDECIDABLE, "any"),
+        (HOLDS, ""),
+        (FEW_SEEDS, ""),
+        (UNTESTABLE, ""),
+    ],
+)
+def test_an_explanation_is_given_whatever_a_failure_is_called(verdict, said):
+    assert explanation({"reversed": "own", "does not hold": "any"}, verdict) == said
 
 
 def test_counts_in_words():

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from seqcap.metrics import registry
 from seqcap.metrics.registry import Direction
 from seqcap.report import convergence, statistics, verdicts
-from seqcap.report.evidence import MARGIN, Changed, Evidence, Registered, Rule, Side
+from seqcap.report.evidence import MARGIN, Changed, Evidence, Gain, Registered, Rule, Side
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions
@@ -24,8 +24,9 @@ _DIGITS = 8  # of numbers in a record
 _READING = "What makes a comparison the primary one; then, where a claim does not hold, what explains it:"
 _RISING = (
     f"{DAGGER}: a run of the claim was still rising on val, by what the claim measures: R@10 of claims of recall, "
-    "CIDEr or BLEU of claims of quality. Of other claims (diversity, truth) it is the one of them that rose most, and "
-    "excuses nothing. Points gained in the last quarter of the updates: {runs}."
+    "CIDEr or BLEU of claims of quality, the training reward of claims on the CIDEr of samples. Of other claims "
+    "(diversity, truth) it is the one of val that rose most, and excuses nothing. Points gained from the last "
+    "quarter of the updates but one to the last: {runs}."
 )
 
 
@@ -183,7 +184,7 @@ def _measured(claim: Comparison, results: Results, contrast: Contrast) -> dict[s
             value=_short(scale * number.value),
             by_seed={seed: _short(scale * value) for seed, value in number.by_seed.items()},
             runs=its,
-            gained=_gained(claim.metric, its, results),
+            gained=_gained(claim, its, results),
         )
         for label, its, number in zip(labels, claim.sides, contrast.numbers, strict=True)
     ]
@@ -200,10 +201,17 @@ def _measured(claim: Comparison, results: Results, contrast: Contrast) -> dict[s
     return found
 
 
-def _gained(metric: str, runs: Sequence[str], results: Results) -> dict[str, float]:
-    """Run -> what it gained at the end, in what the metric is validated by."""
-    there = {name: results.gained[name] for name in runs if name in results.gained}
-    return {name: round(convergence.gained_in(metric, gained), 3) for name, gained in there.items()}
+def _gained(claim: Comparison, runs: Sequence[str], results: Results) -> dict[str, Gain]:
+    """Run -> what it gained at the end, in what the claim measures."""
+    found = {}
+    for name in runs:
+        if name in results.gained:
+            # Greedy captions on val say little of samples. A reward that is CIDEr is that of samples.
+            sampled = claim.decoder == "sample" and claim.metric == "CIDEr" and results.by_name[name].reward == "cider"
+            gain = convergence.gained_in(claim.metric, results.gained[name], sampled)
+            rounded = {key: None if value is None else round(value, 3) for key, value in dict(gain).items()}
+            found[name] = Gain.model_validate(rounded)
+    return found
 
 
 def _short(number: float) -> float:
@@ -278,7 +286,7 @@ def _rising(judged: Sequence[JudgedClaim]) -> list[str]:
     for outcome in (outcome for judged_claim in judged for outcome in judged_claim.judged.primary):
         measure = convergence.validated_by(outcome.evidence.metric) or "other claims"
         for side in outcome.evidence.sides:
-            found |= {f"`{run}` {side.gained[run]:+.1f} ({measure})": None for run in verdicts.rising(side)}
+            found |= {f"`{run}` {side.gained[run].points:+.1f} ({measure})": None for run in verdicts.rising(side)}
     return list(found)
 
 
@@ -297,9 +305,8 @@ def _verdict(judged: Judgement, first: Outcome) -> str:
     """That of a claim, and of its first comparison if that has another one."""
     if len(judged.primary) == 1:
         return judged.judgement
-    if first.verdict == judged.verdict:
-        return f"all: {judged.judgement}"
-    return f"all: {judged.judgement}; this: {first.judgement}"
+    own = first.judgement
+    return f"all: {judged.judgement}" if own in judged.judgement else f"all: {judged.judgement}; this: {own}"
 
 
 def _words(judged_claim: JudgedClaim) -> list[str]:

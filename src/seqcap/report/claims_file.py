@@ -17,7 +17,7 @@ from seqcap.report.paper import Captions, Paper, read_yaml
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
 
 # The verdicts that a hand-written text may explain.
-Failure = Literal["reversed", "smaller than printed", "cannot tell"]
+Failure = Literal["reversed", "smaller than printed", "cannot tell", "does not hold"]
 
 # What all comparisons of a claim have of it.
 _OF_ALL = ("control", "why", "explained", "rule", "margin", "registered", "changed")
@@ -52,7 +52,8 @@ class Stated(Frozen):
     control: bool = False  # whether it is a question of ours, which the paper does not claim
     sentence: str
     why: str  # what in the paper makes the first comparisons the primary ones
-    # Verdict -> why it does not hold, or what was tried. A text was written for its verdict, and goes with it.
+    # Verdict -> why it does not hold, or what was tried. A text was written for its verdict, and goes with it. That of
+    # "does not hold" is for those without a text of their own.
     explained: Mapping[Failure, str] = {}
     rule: Rule = "difference"
     margin: float = Field(MARGIN, gt=0, lt=1)  # of "no worse"

@@ -14,13 +14,14 @@ BLACK, MUTED, PEOPLE = "#000000", "#8a8a8a", "#555555"
 DATA_FILES = "colours.yaml"
 _METHODS: dict[str, list[str]] = read_yaml(Path(__file__).with_name("colours.yaml"), dict[str, list[str]])
 _BY_LABEL = {label: colour for colour, labels in _METHODS.items() for label in labels}
+_OF_OTHERS = re.compile(r"\*$| \(clips\)$")  # what other captioners and data add to a label
 _SPARE = ("#F0E442", "#B15928", "#6A3D9A", "#33A02C")
 
 
 def colour_of(label: str) -> str | None:
     """The colour of a method by its label, or by what stands before its settings; None without one."""
-    method = re.sub(r"\*$| \(clips\)$", "", label)
-    return _BY_LABEL.get(method) or _BY_LABEL.get(re.split(r", | \| ", method)[0])
+    method = _OF_OTHERS.sub("", label)
+    return _BY_LABEL.get(method) or _BY_LABEL.get(_OF_OTHERS.sub("", re.split(r", | \| ", method)[0]))
 
 
 def palette(labels: Iterable[str]) -> dict[str, str]:

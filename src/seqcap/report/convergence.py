@@ -1,4 +1,4 @@
-"""Whether a run was trained until it gained no more, by the validation curve of what a claim measures."""
+"""Whether a run was trained until it gained no more, by the curve of what a claim measures."""
 
 from __future__ import annotations
 
@@ -6,15 +6,25 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.special import stdtrit
+
 from seqcap.metrics import registry
+from seqcap.report.evidence import Gain
 
 if TYPE_CHECKING:
     import pandas as pd  # it takes a second to import, and the report's last stage reads no curve
 
 _POINTS = 100  # of all these measures, which are shares and scores around 1
 RECALL, QUALITY = "R@10", "CIDEr or BLEU"  # what is measured on val
+SAMPLED = "training reward"  # what is measured of training samples
+_REWARD = "train_reward"
 # Curve -> what it measures.
-_CURVES = {"val_R@10": RECALL, **{registry.find(metric).curve: QUALITY for metric in ("CIDEr", "BLEU")}}
+_CURVES = {
+    "val_R@10": RECALL,
+    **{registry.find(metric).curve: QUALITY for metric in ("CIDEr", "BLEU")},
+    _REWARD: SAMPLED,
+}
 _QUALITY = {*registry.QUALITY, *registry.QUALITY_TABLE, "BLEU"}
 
 
@@ -26,26 +36,35 @@ def validated_by(metric: str) -> str:
     return QUALITY if metric.partition(" ")[0] in _QUALITY else ""
 
 
-def gains(curves: pd.DataFrame) -> Mapping[str, Mapping[str, float]]:
-    """Run -> `RECALL` or `QUALITY` -> how many points the mean over seeds of its validation curve gained in the last
-    quarter of its updates. Steps in which a discriminator or a head learns alone are no updates of the run. A run
-    without updates is left out. `curves` has the columns of `schemas.CURVES`."""
-    found: dict[str, dict[str, float]] = {}
+def gains(curves: pd.DataFrame) -> Mapping[str, Mapping[str, Gain]]:
+    """Run -> `RECALL`, `QUALITY` or `SAMPLED` -> how much its curve rose from the last quarter but one of its updates
+    to the last one. Steps in which a discriminator or a head learns alone are no updates of the run. A run without
+    updates or validation is left out. `curves` has the columns of `schemas.CURVES`."""
+    found: dict[str, dict[str, Gain]] = {}
     chosen = curves[curves["quantity"].isin(_CURVES)]
     for name, its in chosen.groupby("variant"):
-        means = {str(quantity): of.groupby("step")["value"].mean() for quantity, of in its.groupby("quantity")}
-        first = _first_update(list(means.values()))
-        for quantity, curve in means.items():
+        by_seed = {
+            str(quantity): of.pivot_table(index="step", columns="seed", values="value")
+            for quantity, of in its.groupby("quantity")
+        }
+        # The reward of samples is never twice the same, whether the captioner learns or not.
+        validated = [curve.mean(axis=1) for quantity, curve in by_seed.items() if quantity != _REWARD]
+        if not validated:
+            continue
+        first = _first_update(validated)
+        for quantity, curve in by_seed.items():
             if curve.index.max() > first:
                 found.setdefault(str(name), {})[_CURVES[quantity]] = _gained(curve[curve.index >= first])
     return found
 
 
-def gained_in(metric: str, gained: Mapping[str, float]) -> float:
-    """What a run gained in what a metric is validated by, `gained` as of `gains`. Where it has no such curve, or the
-    metric none, by the curve that gained most."""
-    own = validated_by(metric)
-    return gained[own] if own in gained else max(gained.values())
+def gained_in(metric: str, gained: Mapping[str, Gain], sampled: bool = False) -> Gain:
+    """What a run gained in what a metric is validated by, `gained` as of `gains`; with `sampled`, in its training
+    reward, if it has one. Where it has no such curve, or the metric none, by the curve of val that gained most."""
+    own = SAMPLED if sampled and SAMPLED in gained else validated_by(metric)
+    if own in gained:
+        return gained[own]
+    return max((gain for measure, gain in gained.items() if measure != SAMPLED), key=lambda gain: gain.points)
 
 
 def _first_update(measures: Sequence[pd.Series]) -> int:
@@ -58,8 +77,17 @@ def _first_update(measures: Sequence[pd.Series]) -> int:
     return min(found, default=min(int(means.index.min()) for means in measures))
 
 
-def _gained(means: pd.Series) -> float:
-    """What a curve, step -> mean, gained in its last quarter."""
-    first, last = means.index.min(), means.index.max()
-    before = means[means.index <= first + 0.75 * (last - first)]
-    return _POINTS * float(means.iloc[-1] - before.iloc[-1])
+def _gained(curve: pd.DataFrame) -> Gain:
+    """What a curve [steps x seeds] gained at its end. A quarter without a point has the last one before it."""
+    first, last = curve.index.min(), curve.index.max()
+    quarter = (last - first) / 4
+    late = curve[curve.index > last - quarter]
+    until_then = curve[curve.index <= last - quarter]
+    before = until_then[until_then.index > last - 2 * quarter]
+    if before.empty:
+        before = until_then.tail(1)
+    by_seed = _POINTS * (late.mean() - before.mean()).dropna().to_numpy(dtype=float)
+    reach = None
+    if len(by_seed) > 1:
+        reach = float(stdtrit(len(by_seed) - 1, 0.975) * by_seed.std(ddof=1) / np.sqrt(len(by_seed)))
+    return Gain(points=float(by_seed.mean()), reach=reach, level=_POINTS * float(late.mean().mean()))

@@ -11,7 +11,10 @@ import pyarrow as pa
 from seqcap.files import parquet, schemas
 
 HEADER = "paper,variant,seed,step,quantity,value"
-POINTS = 20  # longer curves are drawn from so many means: hundreds of runs would make a file of many megabytes
+# Longer curves are so many means: hundreds of runs would make a file of many megabytes. Those of val, by which settings
+# are chosen and weights are kept, are whole.
+POINTS = 20
+_OF_VAL = "val_"
 
 
 def curve_lines(paper: str, files: Iterable[Path]) -> list[str]:
@@ -25,7 +28,9 @@ def lines_of(paper: str, curves: pa.Table) -> list[str]:
     rows = curves.sort_by([(column, "ascending") for column in order]).to_pylist()
     lines = []
     for (variant, quantity, seed), curve in groupby(rows, key=itemgetter(*order[:3])):
-        points = thinned([(row["step"], row["value"]) for row in curve])
+        points = [(row["step"], row["value"]) for row in curve]
+        if not quantity.startswith(_OF_VAL):
+            points = thinned(points)
         lines += [f"{paper},{variant},{seed},{step},{quantity},{value:.4g}" for step, value in points]
     return lines
 

@@ -56,6 +56,18 @@ class Changed(Frozen):
     before: str  # what was compared until then
 
 
+class Gain(Frozen):
+    """What a run's curve gained from the last quarter but one of its updates to the last one, in points."""
+
+    points: float  # mean over seeds
+    reach: float | None = None  # half of its 95% interval over seeds; None: one seed, or a record without it
+    level: float = 100.0  # of the last quarter, in the same points; records of before do not have it
+
+
+def _gain(value: Any) -> Any:
+    return value if isinstance(value, Gain | dict) else {"points": value}
+
+
 class Side(Frozen):
     """One side of a comparison, in the printed scale."""
 
@@ -63,9 +75,9 @@ class Side(Frozen):
     value: float
     by_seed: Mapping[int, float] = {}  # empty: it depends on no training seed
     runs: tuple[str, ...] = ()
-    # Run -> how many points the validation curve of what the claim measures gained in the last quarter of its updates
-    # (`seqcap.report.convergence`). A run without updates is not here.
-    gained: Mapping[str, float] = {}
+    # Run -> what the curve of what the claim measures gained at its end (`seqcap.report.convergence`). A run without
+    # updates is not here.
+    gained: Mapping[str, Annotated[Gain, BeforeValidator(_gain)]] = {}
 
     @property
     def seeds(self) -> tuple[int, ...]:

@@ -88,9 +88,13 @@ def plot_estimates(axis: Axes, points: Mapping[float, Estimate], scale: float, *
         bars.lines[2][0].set_linestyle(":")
 
 
-def legend(figure: Figure, axes: Iterable[Axes], ncols: int) -> None:
-    """One legend below the figure, with every label of some axes once; what hollow means comes last."""
+def legend(figure: Figure, axes: Iterable[Axes], ncols: int, free: Axes | None = None) -> None:
+    """One legend below the figure or, if there is one, in a free panel, with every label of some axes once; what hollow
+    means comes last."""
     handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     if handles.pop(HOLLOW, None):
         handles[HOLLOW] = Line2D([], [], color=PEOPLE, marker="o", markerfacecolor="white", linestyle="")
+    if free is not None:
+        free.legend(list(handles.values()), list(handles), loc="center left", frameon=False)
+        return
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=ncols, frameon=False)

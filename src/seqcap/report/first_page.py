@@ -304,7 +304,13 @@ def _own_runs(report: Reported) -> str:
 def _is_of_quality(line: Line, likelihood: Collection[str]) -> bool:
     """Whether it compares the CIDEr of the best caption with a run of cross-entropy."""
     _, metric, decoder, _, right, base = line.key
-    return (metric, decoder, base) == ("CIDEr", "beam", "") and right in likelihood and bool(line.difference)
+    # What all captions of a beam have on average is another quality.
+    return (
+        (metric, decoder, base) == ("CIDEr", "beam", "")
+        and "best beam" in line.what
+        and right in likelihood
+        and bool(line.difference)
+    )
 
 
 def _independent(report: Reported) -> dict[str, list[str]]:
@@ -391,6 +397,9 @@ def _findings(report: Reported) -> dict[str, Any]:
             left_out.append(summary.said["label"])
             continue
         found = {"paper": paper, "sentence": finding["sentence"], "claim": claim, "sure": _how_sure(claim.deciding)}
+        first = claim.primary[0]
+        told = first.key == claim.deciding.key or not first.difference
+        found["first"] = "" if told else f"{first.what}, {first.sides}: {_how_sure(first)}"
         found["there"] = report.elsewhere(paper, claim)
         found["controls"] = [other for other in report.shown(paper) if other.control]
         findings.append(found)

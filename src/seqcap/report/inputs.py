@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.report import convergence
+from seqcap.report.evidence import Gain
 from seqcap.report.paper import Captions, Paper, read_yaml
 from seqcap.report.reported import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.report.statistics import Missing, Sample, matched
@@ -243,9 +244,17 @@ class Results:
         return None if values.empty else float(values.mean())
 
     @cached_property
-    def gained(self) -> Mapping[str, Mapping[str, float]]:
-        """Run -> how much its validation curves rose in the last quarter of its training (`convergence.gains`)."""
-        return convergence.gains(self.curves)
+    def gained(self) -> Mapping[str, Mapping[str, Gain]]:
+        """Run -> how much its curves rose at the end of its training (`convergence.gains`); of a run without updates of
+        its own, at the end of its captioner's."""
+        found = dict(convergence.gains(self.curves))
+        for run in self.trained:
+            start = Path(run.weights) / "start.parquet"
+            if run.epochs == 0 and start.is_file():
+                frame = parquet.read_table(start, schemas.CURVES).to_pandas()
+                for gained in convergence.gains(frame[frame["seed"].isin(run.seeds)]).values():
+                    found[run.name] = gained
+        return found
 
     @cached_property
     def steps(self) -> dict[str, int]:

@@ -99,7 +99,8 @@ class _Column:
             self.start = dict.fromkeys(self.lines, 1.0)
         tasks = dict.fromkeys(run.task for run in self.runs if run.name in self.lines)
         data = dict.fromkeys(results.dataset(task) for task in tasks)
-        self.title = f"{quantity.title}\n{' and '.join(data)}, val"
+        split = "val" if quantity.of[0].startswith("val_") else "train"
+        self.title = f"{quantity.title}\n{' and '.join(data)}, {split}"
 
     def has(self, group: Sequence[ReportedRun]) -> bool:
         return any(run.name in self.lines for run in group)

@@ -41,22 +41,24 @@ def draw(
 ) -> Figure | str:
     """The figure, or a sentence where nothing was measured. `markers`: run -> its marker, if not by captioner;
     `shapes`: what a marker stands for -> the marker, in the legend."""
-    markers = markers or _by_captioner(results)
+    if markers is None:
+        markers = _by_captioner(results)
     panels = [_measured(results, panel, declared, markers) for panel in declared.panels if _fits(panel, results)]
     panels = [drawn for drawn in panels if drawn.points]
     if all(drawn.panel.printed for drawn in panels):
         return "Nothing was measured."
-    handles = _handles(results, declared, panels, shapes or {})
-    places = len(panels) + bool(handles)
-    lines = -(-places // _COLUMNS)
+    handles = _handles(results, declared, panels, shapes or _of_captioners(results, panels))
+    lines = -(-len(panels) // _COLUMNS)
     figure = Figure(figsize=(_WIDTH * _COLUMNS, _HEIGHT * lines), layout="constrained")
     axes = list(figure.subplots(lines, _COLUMNS, squeeze=False).flat)
     for axis, drawn in zip(axes, panels, strict=False):
         _draw_panel(axis, results, drawn, declared)
     for axis in axes[len(panels) :]:
         axis.set_axis_off()
-    if handles:
+    if handles and len(axes) > len(panels):
         axes[len(panels)].legend(handles=handles, loc="center", frameon=False)
+    elif handles:
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     for scale in {drawn.panel.scale for drawn in panels} - {""}:
         alike = [(axis, drawn.points) for axis, drawn in zip(axes, panels, strict=False) if drawn.panel.scale == scale]
         scatter.frame([axis for axis, _ in alike], [point for _, points in alike for point in points])
@@ -69,6 +71,14 @@ def draw(
 def _by_captioner(results: Results) -> dict[str, str]:
     of_captioner = {name: _MARKERS[place % len(_MARKERS)] for place, name in enumerate(results.captioners)}
     return {run.name: of_captioner[run.captioner] for run in results.trained}
+
+
+def _of_captioners(results: Results, panels: Sequence[_Drawn]) -> dict[str, str]:
+    """Captioner -> its marker, where points have several."""
+    drawn = {point.marker for of in panels if of.panel.printed is None for point in of.points}
+    found = {f"captioner {name}": _MARKERS[place % len(_MARKERS)] for place, name in enumerate(results.captioners)}
+    found = {name: marker for name, marker in found.items() if marker in drawn}
+    return found if len(found) > 1 else {}
 
 
 def _fits(panel: Panel, results: Results) -> bool:

@@ -20,6 +20,7 @@ AS_PRINTED, SMALLER, LARGER = "as printed", "smaller", "larger"  # by how much a
 LEAST_SEEDS = 3
 RISING = 1.0  # points that a run gains in the last quarter of its updates which has not converged
 DAGGER = "†"
+NOT_HELD = "does not hold"  # what an explanation is for that goes with every verdict of these but its own
 
 # Verdict -> what people read, where the name that files have would mislead: zero is inside, so that nothing was found.
 _READ = {LESS: "no effect found, the printed one excluded"}
@@ -142,9 +143,14 @@ class Outcome:
         return self._alone or found
 
     @property
+    def found_alone(self) -> bool:
+        """Whether it would have been decided if it were the paper's only claim."""
+        return self.p is not None and self.p < SIGNIFICANCE
+
+    @property
     def _alone(self) -> str:
         """What would have been found if it were the paper's only claim; "" if nothing."""
-        if self.p is None or self.p >= SIGNIFICANCE:
+        if not self.found_alone:
             return ""
         way = "" if _as_claimed(self) else " against it"
         return f"alone p {self.p:.3f}{way}, but q {self.shown_q}"
@@ -223,7 +229,10 @@ class Judgement:
         of those against it the surest, else the least sure; without p the first."""
         with_verdict = [outcome for outcome in self.primary if outcome.verdict == self.verdict]
         tested = [outcome for outcome in with_verdict if outcome.p is not None]
-        against = [outcome for outcome in tested if not _as_claimed(outcome)]
+        # A claim that is left open is told by what speaks most against it, whatever that is called.
+        left_open = self.verdict in (UNSURE, UNDECIDABLE)
+        candidates = [outcome for outcome in self.primary if outcome.p is not None] if left_open else tested
+        against = [outcome for outcome in candidates if not _as_claimed(outcome)]
         if against:
             return min(against, key=lambda outcome: outcome.p or 0.0)
         return max(tested, key=lambda outcome: outcome.p or 0.0, default=with_verdict[0])
@@ -238,9 +247,31 @@ class Judgement:
         if len(self.primary) == 1:
             words = self.first.judgement
         else:
-            which = self.size or self._which
-            words = f"{read(self.verdict)} ({which})" if which else self.deciding.judgement
+            beside = self.size or "; ".join(filter(None, (self._which, self._open)))
+            words = f"{read(self.verdict)} ({beside})" if beside else self.deciding.judgement
         return f"{words} {DAGGER}" if self.not_converged else words
+
+    @property
+    def _open(self) -> str:
+        """Of several primary comparisons that leave the claim open: what each lacks if all do, and what was found
+        against it; if nothing was, what the deciding one could have found, where that is one metric of several."""
+        if self.verdict not in (UNSURE, UNDECIDABLE):
+            return ""
+        outcomes = self.primary
+        against = [outcome for outcome in outcomes if outcome.found_alone and not _as_claimed(outcome)]
+        if against:
+            surest = min(against, key=lambda outcome: outcome.p or 0.0)
+            number = f"{len(against)} of {len(outcomes)} against it alone"
+            found = f"{number}, the surest with p {surest.p:.3f} and q {surest.shown_q}"
+            registered = self.first.evidence.registered
+            all_lack = registered is not None and {outcome.verdict for outcome in outcomes} == {UNDECIDABLE}
+            return f"{registered.lacks}; {found}" if registered is not None and all_lack else found
+        deciding = self.deciding
+        metrics = {outcome.metric for outcome in outcomes}
+        alike = {outcome.verdict for outcome in outcomes} == {UNSURE}
+        if not alike or len(metrics) == 1 or deciding.excused or deciding.found_alone or deciding.detectable is None:
+            return ""
+        return f"could have found {deciding.number(deciding.detectable)} {deciding.metric}"
 
     @property
     def _which(self) -> str:
@@ -273,7 +304,9 @@ def read(verdict: str) -> str:
 
 def explanation(texts: Mapping[str, str], verdict: str) -> str:
     """What is said of a claim with a verdict, of texts by verdict. What cannot be decided cannot be told, either."""
-    return texts.get(UNSURE if verdict == UNDECIDABLE else verdict, "")
+    named = UNSURE if verdict == UNDECIDABLE else verdict
+    failing = named in (REVERSED, LESS, UNSURE)
+    return texts.get(named, texts.get(NOT_HELD, "") if failing else "")
 
 
 def between(outcome: Outcome, others: Sequence[Outcome]) -> str:
@@ -405,14 +438,40 @@ def claim_p(outcomes: Sequence[Outcome]) -> float | None:
 
 
 def rising(side: Side) -> tuple[str, ...]:
-    """The runs of a side that have not converged."""
-    return tuple(run for run, gained in side.gained.items() if gained >= RISING)
+    """The runs of a side that have not converged: they gained a point or more, and with every seed or nearly so."""
+    return tuple(
+        run for run, gain in side.gained.items() if gain.points >= RISING and gain.points > (gain.reach or 0.0)
+    )
 
 
 def lagging(evidence: Evidence) -> Side:
     """The side that would have to rise for the claim to hold: the one that is claimed to be better or, where neither is
     better, higher."""
     return evidence.sides[0 if evidence.sign * (evidence.better or 1) > 0 else 1]
+
+
+def _rise(side: Side) -> float:
+    """What a side would gain if its runs' curve rose once more as it did, in the printed scale: as large a share of its
+    value as of its curve. 0 of a side that does not rise."""
+    shares = [gain.points / gain.level for gain in side.gained.values() if gain.level > 0]
+    return max(0.0, *shares) * abs(side.value) if shares else 0.0
+
+
+def _excused(outcome: Outcome, verdict: str) -> bool:
+    """Whether the side that lags was still rising so much that the same again, beyond what the other side gained, would
+    undo the verdict."""
+    evidence = outcome.evidence
+    # Only what a claim measures may excuse it.
+    if verdict not in (REVERSED, LESS) or not validated_by(evidence.metric) or not rising(lagging(evidence)):
+        return False
+    lags = lagging(evidence)
+    other = next(side for side in evidence.sides[:2] if side is not lags)
+    if verdict == REVERSED:
+        lacking = abs((outcome.difference or 0.0) - _null(evidence))
+    else:
+        end = outcome.high if evidence.sign > 0 else outcome.low
+        lacking = abs((outcome.expected or 0.0) - (end or 0.0))
+    return _rise(lags) - _rise(other) >= lacking
 
 
 def _p_of_several(outcome: Outcome, number: int) -> float | None:
@@ -451,8 +510,7 @@ def _decided(outcome: Outcome, outcomes: Sequence[Outcome], others: Sequence[flo
     q = None if p is None else statistics.q_values([p, *others])[0]
     tested = replace(outcome, q=q)
     verdict = _verdict(tested)
-    # Only what a claim measures may excuse it.
-    excused = verdict in (REVERSED, LESS) and bool(validated_by(evidence.metric)) and bool(rising(lagging(evidence)))
+    excused = _excused(tested, verdict)
     size = _size(tested) if verdict == HOLDS else ""
     return replace(tested, verdict=UNSURE if excused else verdict, size=size, excused=excused)
 

@@ -1,6 +1,8 @@
 """In which regime SLE's claims are tested, and what exploration costs and gains."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from seqcap.papers.sle.ranking import by_length, gain
 from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring, other_rates, sweep
@@ -11,11 +13,10 @@ from seqcap.report.markdown import by_number
 from seqcap.report.statistics import Missing, Number
 from seqcap.report.tables import Measure, shown
 from seqcap.report.tradeoff import level
-from seqcap.report.verdicts import REVERSED
+from seqcap.report.verdicts import LEAST_SEEDS
 
 _BEAM, _SAMPLES, _DIV2 = Measure("beam", "CIDEr"), Measure("sample", "CIDEr", "every"), Measure("sample", "Div2", "set")
-# So many points of CIDEr between samples and beam, beyond the paper's, are of a policy that has not collapsed.
-_OTHER_REGIME = 1.0
+_MBLEU4 = Measure("sample", "mBleu4", "set")
 # In the text on spread: measure and scale.
 _SPREAD = {
     "greedy": (Measure("greedy", "CIDEr"), 100),
@@ -48,9 +49,28 @@ def _regime(results: Results) -> str:
         printed=printed,
         ours=ours,
         others=f" ({others})" if others else "",
-        elsewhere=f" {file.remark('elsewhere')}" if ours - printed > _OTHER_REGIME else "",
+        elsewhere=_elsewhere(results) if ours > printed else "",
         late=_late_gains(results),
     )
+
+
+def _elsewhere(results: Results) -> str:
+    """That SLL's samples are as much alike as in print, though they cost more; "" where they are not."""
+    div2, mbleu4 = level(results, SLL, _DIV2), level(results, SLL, _MBLEU4)
+    printed = {column: _printed(results, "table1", "SLL", column) for column in ("Div2", "mBleu4")}
+    if div2 is None or mbleu4 is None or div2 > printed["Div2"] or mbleu4 < printed["mBleu4"]:
+        return ""
+    decoded = results.decoded(SLL)
+    beams = decoded[decoded["decoder"] == "beam"].groupby(["seed", "item"])["log_prob"].max()
+    words = ClaimsFile.read(results.paper).remark(
+        "elsewhere",
+        div2=div2,
+        printed_div2=printed["Div2"],
+        mbleu4=mbleu4,
+        printed_mbleu4=printed["mBleu4"],
+        mass=float(np.exp(beams).mean()),
+    )
+    return f" {words}"
 
 
 def _printed(results: Results, table: str, row: str, column: str = "CIDEr") -> float:
@@ -107,23 +127,33 @@ def _equal(results: Results) -> str:
     gains = {name: of.value for name, of in bought.items() if of.value is not None}
     if not gains:
         return ""
-    nearest = min(gains, key=lambda name: abs(gains[name] - printed))
-    beam, samples = (measure.gain(results, nearest, SLL) for measure in (_BEAM, _SAMPLES))
-    if beam.value is None or samples.value is None:
+    ranked = sorted(gains, key=lambda name: abs(gains[name] - printed))
+    of_nearest = _bought(results, ranked[0])
+    if not of_nearest:
         return ""
     file = ClaimsFile.read(results.paper)
+    few, more = "", ""
+    if len(results.by_name[ranked[0]].seeds) == 1:
+        few = file.remark("few")
+        of_more = [name for name in ranked if len(results.by_name[name].seeds) >= LEAST_SEEDS]
+        more = file.remark("more", **_bought(results, of_more[0])) if of_more else ""
     chosen = ""
-    if SLE in gains and nearest != SLE:
+    if SLE in gains and ranked[0] != SLE:
         chosen = file.remark("not_equal", div2=bought[SLE].signed(1, 3))
-    return file.remark(
-        "equal",
-        printed=printed,
-        label=results.by_name[nearest].label,
-        div2=bought[nearest].signed(1, 3),
-        beam=beam.signed(100, 1),
-        samples=samples.signed(100, 1),
-        chosen=chosen,
-    )
+    return file.remark("equal", printed=printed, few=few, more=more, chosen=chosen, **of_nearest)
+
+
+def _bought(results: Results, name: str) -> Mapping[str, str]:
+    """What a run's exploration gains and costs against SLL; {} where that was not measured."""
+    div2, beam, samples = (measure.gain(results, name, SLL) for measure in (_DIV2, _BEAM, _SAMPLES))
+    if div2.value is None or beam.value is None or samples.value is None:
+        return {}
+    return {
+        "label": results.by_name[name].label,
+        "div2": div2.signed(1, 3),
+        "beam": beam.signed(100, 1),
+        "samples": samples.signed(100, 1),
+    }
 
 
 def _ranked(results: Results) -> str:
@@ -147,7 +177,8 @@ def _ranked(results: Results) -> str:
 
 def _rates(results: Results) -> str:
     """What SLL and SLL-SLE had on val after as many epochs with each learning rate."""
-    found = list[str]()
+    found, not_best = list[str](), list[str]()
+    file = ClaimsFile.read(results.paper)
     runs = [results.by_name[name] for name in (SLL, SLE) if name in results.by_name]
     if not runs or not all(other_rates(results, run.objective) for run in runs):
         return ""
@@ -155,13 +186,17 @@ def _rates(results: Results) -> str:
         others = other_rates(results, run.objective)
         last, seeds = others[0].epochs, others[0].seeds
         compared = sorted([*others, run], key=lambda other: other.learning_rate)
+        on_val = {other.name: _late_on_val(results, other.name, last, seeds) for other in compared}
         levels = []
         for other in compared:
             rate = f"{other.learning_rate:g}, the tables'" if other is run else f"{other.learning_rate:g}"
-            levels.append(f"{100 * _late_on_val(results, other.name, last, seeds):.1f} ({rate})")
+            levels.append(f"{100 * on_val[other.name]:.1f} ({rate})")
         found.append(f"{run.label} {', '.join(levels)}")
-    return ClaimsFile.read(results.paper).remark(
+        if on_val[run.name] < max(on_val.values()):
+            not_best.append(run.label)
+    return file.remark(
         "rates",
+        not_best=file.remark("not_best", labels=" and ".join(not_best)) if not_best else "",
         first=last - _LATE + 1,
         last=last,
         seeds=" and ".join(map(str, seeds)),
@@ -187,8 +222,9 @@ def _steps(results: Results) -> str:
 
 def _spread(results: Results, judged: Sequence[JudgedClaim]) -> str:
     """Where exploration costs CIDEr of samples: the part due to spread, and the part due to a worse mode."""
-    claim = next((judged_claim.judged for judged_claim in judged if judged_claim.claim.id == "C4b"), None)
-    if claim is None or claim.verdict != REVERSED:
+    claim = next((judged_claim.judged.first for judged_claim in judged if judged_claim.claim.id == "C4b"), None)
+    # Whatever the loss is called.
+    if claim is None or claim.difference is None or claim.difference >= 0:
         return ""
     values = {}
     for name, suffix in ((SLE, ""), (SLL, "_sll")):

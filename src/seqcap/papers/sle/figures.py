@@ -20,6 +20,7 @@ from seqcap.report.reported import ReportedRun
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import level
+from seqcap.report.verdicts import LEAST_SEEDS
 
 # Runs of one objective share a marker, with attention and without, of images and of clips.
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
@@ -35,6 +36,11 @@ def _marker(run: ReportedRun) -> str:
     return _MARKERS.get(run.name.removesuffix("_att").removesuffix("_clip"), "v")
 
 
+def _named(run: ReportedRun) -> str:
+    """Its label, marked as in the tables where it has few seeds."""
+    return run.label if len(run.seeds) >= LEAST_SEEDS else f"{run.label} °"
+
+
 def _whose(results: Results, captioner: str) -> str:
     """What a captioner is, and the data that it was tested on."""
     task = next(run.task for run in results.trained if run.captioner == captioner)
@@ -43,7 +49,7 @@ def _whose(results: Results, captioner: str) -> str:
 
 def concentration(results: Results) -> Figure:
     """A row per captioner: how probable its beams are, and how improbable its random samples."""
-    figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(results.captioners)), layout="constrained")
+    figure = Figure(figsize=(9.6, 0.4 + 3.9 * len(results.captioners)), layout="constrained")
     axes, colours = figure.subplots(len(results.captioners), 2, squeeze=False), _colours(results)
     for (left, right), captioner in zip(axes, results.captioners, strict=True):
         surprisals = []
@@ -52,12 +58,12 @@ def concentration(results: Results) -> Figure:
             best_first = decoded[decoded["decoder"] == "beam"].sort_values("log_prob", ascending=False)
             beams = best_first.assign(mass=np.exp(best_first["log_prob"])).groupby(["seed", "item"])
             curve = beams["mass"].cumsum().groupby(beams.cumcount() + 1).mean()
-            left.plot(curve.index, curve.to_numpy(), color=colour, marker=_marker(run), label=run.label)
+            left.plot(curve.index, curve.to_numpy(), color=colour, marker=_marker(run), label=_named(run))
             samples = decoded.loc[decoded["decoder"] == "sample", "log_prob"]
-            surprisals.append((run.label, colour, -samples.to_numpy(dtype=float)))
+            surprisals.append((_named(run), colour, -samples.to_numpy(dtype=float)))
         left.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability", ylim=(0, None))
         left.set_xticks(range(1, results.beam() + 1))
-        left.legend(frameon=False)
+        left.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.0, -0.2), ncols=2, fontsize=8)
         left.set_title(f"{_whose(results, captioner)}: the k best beam captions", loc="left")
         _boxes(right, surprisals)
         right.set_title("surprisal of random samples", loc="left")
@@ -92,6 +98,7 @@ def _per_seed(results: Results, name: str, measure: Measure) -> pd.Series[float]
 _DISTANCES = {
     "pairwise": (colour_of("SLL-SLE") or MUTED, _MARKERS[SLE]),
     "multi_reference": (colour_of("SLL-SLE (multi-reference)") or MUTED, _MARKERS[MULTI]),
+    "pairwise, leave_one_out": (colour_of("SLL-SLE (leave-one-out)") or MUTED, "v"),
 }
 _OF_SAMPLES = {
     "CIDEr": Measure("sample", "CIDEr", "every"),
@@ -123,7 +130,8 @@ def alpha(results: Results) -> Figure | str:
     for axis in axes[len(panels) :]:
         axis.set_axis_off()
     figure.suptitle(f"{results.dataset(task)} {results.split(task)}, random samples", x=0.01, ha="left", fontsize=10)
-    draw.legend(figure, axes, ncols=3)
+    free = axes[len(panels)] if len(axes) > len(panels) else None
+    draw.legend(figure, axes, ncols=3, free=free)
     return figure
 
 
