@@ -64,7 +64,7 @@ def test_runs_are_the_papers_but_for_start_length_and_pace(trained):
 
 def test_each_run_has_the_epochs_that_are_nearest_to_the_budget(trained):
     params, runs = trained
-    budget = FILE.budget
+    budget = FILE.budgets["scenes"]
     assert budget.steps.keys() == LIKE.keys() - {"across_start"}
     for name, milliseconds in budget.steps.items():
         training = runs[name].training

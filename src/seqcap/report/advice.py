@@ -149,6 +149,8 @@ def _truest(overview: Overview, base: Row, best: Row, found: Sequence[Row]) -> s
 
 
 def _for_truth(overview: Overview, base: Row) -> str:
+    if not overview.has(TRUTH):
+        return ""
     best = overview.best(TRUTH, overview.objectives)
     if best is None or not overview.is_ahead(best, base, TRUTH):
         return "**Captions that are true: none is shown to be true more often than cross-entropy's.**"

@@ -265,6 +265,7 @@ def _across(report: Reported) -> dict[str, Any]:
     across = report.papers.get(ACROSS)
     found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": []}
     found["captioners"] = across.said.get("captioners", []) if across else []
+    found["data_across"] = across.said["datasets"] if across else []
     path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
     if across is None or not path.is_file():
         return found
@@ -290,8 +291,9 @@ def _own_runs(report: Reported) -> str:
     found: dict[str, list[str]] = {HOLDS: [], REVERSED: []}
     for paper, claim in report.claims():
         lines = [line for line in claim.lines if _is_of_quality(line, report.likelihood(paper))]
-        for line in (line for line in lines if line.verdict in found):
-            way = HOLDS if float(line.difference) > 0 else REVERSED
+        # What is no worse may be lower: its interval has to be on one side of 0, too.
+        for line in (line for line in lines if line.verdict in found and _sign(line)):
+            way = HOLDS if _sign(line) > 0 else REVERSED
             beside = [of for of in lines if of.key[3] == line.key[3] and of is not line]
             others = "".join(f", against {of.sides.partition(' against ')[2]} {_numbers(of)}" for of in beside)
             found[way].append(f"{line.sides} {_numbers(line)}{others} ({_link(paper, claim)})")
@@ -356,7 +358,9 @@ def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -
 
 def _how_sure(line: Line) -> str:
     """ "-3.8 [-7.8, 0.5], 5 seeds; in print +6.33, outside the interval": a number, and whether the paper's is in its
-    interval, without carrying it over."""
+    interval, without carrying it over; "" without a number."""
+    if not line.difference:
+        return ""
     seeds = " and ".join(map(str, line.seeds))
     words = f"{_numbers(line)}, {seeds} seeds" if seeds else _numbers(line)
     if line.printed:

@@ -47,7 +47,7 @@ class Budget(Frozen):
 class MethodsFile(Frozen):
     """methods.yaml."""
 
-    budget: Budget
+    budgets: Mapping[str, Budget]  # by data
     points: Mapping[str, str]  # run -> its setting that was chosen among the points of its paper's page
     papers: Mapping[str, Objectives]
     columns: Mapping[str, Measure]
@@ -118,8 +118,14 @@ def objectives(results: Results) -> Content:
             cells.append(_line(results, column, measure, people, named, ()))
     order = {name: place for place, name in enumerate([*(run.name for run in runs), HUMAN])}
     cells.sort(key=lambda cell: order[cell.run])
-    words = {"seconds": f"{FILE.budget.seconds:g}", "core": FILE.budget.core, "points": _points(results)}
+    words = {"budget": _budget(results), "points": _points(results)}
     return Content(cells, words=words, layout=OverviewTable)
+
+
+def _budget(results: Results) -> str:
+    """The budget of the data; of others only the minutes on the first page are known."""
+    budget = FILE.budgets.get(results.dataset(results.config.pictures))
+    return f"about {budget.seconds:g} seconds of one core ({budget.core})" if budget else "that on the first page"
 
 
 def _points(results: Results) -> str:
