@@ -21,7 +21,9 @@ CONFIGS = {
     "translator": {"embedding": 6, "hidden": HIDDEN, "readout": 7},
 }
 SOURCE_WORDS = 13
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: compares it with the CPU")
+needs_gpu = pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="needs a CUDA device: captions and gradients are the CPU's"
+)
 CAPTIONS = torch.tensor([[4, 5, 6, EOS, PAD], [7, EOS, PAD, PAD, PAD], [8, 9, 10, 4, EOS]])
 
 
