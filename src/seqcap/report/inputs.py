@@ -365,7 +365,7 @@ def read_images(task: str, split: str) -> pd.DataFrame:
 
 
 def read_captions(task: str) -> dict[int, str]:
-    """Item -> the first caption that a person wrote of it."""
+    """Item -> its first reference caption."""
     references = parquet.read_table(ARTIFACTS / task / "data/references.parquet", schemas.REFERENCES)
     items, texts = (references[column].to_pylist()[::-1] for column in ("item", "text"))
     return dict(zip(items, texts, strict=True))

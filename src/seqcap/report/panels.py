@@ -18,6 +18,7 @@ from seqcap.report.colours import BLACK, MUTED, palette
 from seqcap.report.colours import PEOPLE as GREY
 from seqcap.report.inputs import Results, read_captions, read_images
 from seqcap.report.paper import Examples
+from seqcap.report.tables import people_label
 from seqcap.tasks import ARTIFACTS
 
 _FALSE = "#c00000"
@@ -28,7 +29,6 @@ _LONG_REFERENCE = 10
 _FRAMES = 2, 3
 # The width of a caption, in characters: of a row per system, and of so many columns of samples.
 _WIDTH, _WIDTHS = 88, {1: 58, 2: 44, 3: 34}
-_PERSON = "a person"
 
 
 def draw(results: Results, examples: Examples) -> Figure | str:
@@ -61,11 +61,12 @@ def _beam_rows(
     seed = min(results.by_name[name].seeds[0] for name in systems)
     heading = f"best caption of {results.a_beam(first.evaluation)}, seed {seed}"
     heading = f"{title}, {heading}" if title else heading
-    colours = palette(examples.systems[title].values()) | {_PERSON: GREY}
+    writer = people_label(results)
+    colours = palette(examples.systems[title].values()) | {writer: GREY}
     people = read_captions(examples.task or results.config.pictures) if examples.people else {}
 
     def captions(item: int) -> dict[str, Line]:
-        said = {_PERSON: Line(people[item])} if examples.people else {}
+        said = {writer: Line(people[item])} if examples.people else {}
         return said | {label: beam_caption(results, name, item) for name, label in systems.items()}
 
     rows = example_rows(results, images, captions, heading, colours, _WIDTH, examples.task)
