@@ -85,7 +85,7 @@ def _for_diversity(overview: Overview, base: Row) -> str:
         text += f" Samples that tell most facts together: {told.label}, {numbers}."
     middle = overview.best(DIVERSITY, [row for row in kept if overview.is_ahead(row, base, SAMPLES)])
     if middle is not None:
-        numbers = _against(overview, middle, base, (SAMPLES, DIVERSITY, RECALL_OF_SAMPLES, TRUTH))
+        numbers = _against(overview, middle, base, (SAMPLES, DIVERSITY, TRUTH))
         text += f" Better single samples at least loss of diversity: {middle.label}, {numbers}."
     return f"{text} Cross-entropy at another temperature was not run."
 

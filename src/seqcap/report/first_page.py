@@ -242,10 +242,11 @@ def _across(report: Reported) -> dict[str, Any]:
     taken = across.provenance["minutes"]
     minutes = sorted({f"{taken[row.run]:.1f}" for row in rows.objectives if row.run in taken}, key=float)
     if minutes:
-        rows = replace(rows, budget=f"{' to '.join(dict.fromkeys([minutes[0], minutes[-1]]))} minutes of one core")
+        rows = replace(rows, budget=f"{' to '.join(dict.fromkeys([minutes[0], minutes[-1]]))} minutes of training")
     return found | {
         "table": rows.markdown({"minutes": {run: f"{number:.1f}" for run, number in taken.items()}}),
         "budget": rows.budget,
+        "of_table": rows.n,
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
         "advice": advice(rows, _uses(report, rows)),
         "of_objectives": learnt(
@@ -330,7 +331,7 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
         finds += [float(line.detectable)] if line.detectable else []
     if not told:
         return ""
-    text = f"In its paper's own runs, CIDEr: {' '.join(told)}"
+    text = f"In its paper's own runs ([other losses and translation]({paper}/report.md)), CIDEr, beam: {' '.join(told)}"
     if finds:
         ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
         text += f" Differences of {' to '.join(ends)} would have been found four times in five."

@@ -106,9 +106,11 @@ def _failed(paper: str, summary: Summary, claim: Claim) -> Failed:
     several = len({line.key[4] for line in claim.primary}) > 1
     against = "; ".join(f"{_measure(line, several)} {numbers(line)}" for line in others[:_MOST_NAMED])
     verdict = read(claim.verdict) + (f" {DAGGER}" if DAGGER in claim.words else "")
+    reason = _reason(claim)
     if summary.rule:
-        verdict += " (older rule)"
-    return Failed(paper, claim, verdict, counted(claim), against, _reason(claim))
+        # Its texts name others of the page.
+        verdict, reason = f"{verdict} (older rule)", f"on [its page]({paper}/report.md#claims)" if reason else ""
+    return Failed(paper, claim, verdict, counted(claim), against, reason)
 
 
 def _reason(claim: Claim) -> str:
