@@ -3,10 +3,11 @@
 Accuracy: a caption and two images, its own and the one that the judge, a retriever which no run has seen, holds for
 the most similar. Right if the judge's score is higher for the own one (`fixed_choice` in the scores).
 
-Better English: of two captions of an image, that with fewer faults, which are words said twice in a row (the paper asked
-its raters to mark repetitions) and, of scenes, statements that the checker cannot read; if both have as many, that whose
-words are more probable under the captioner of cross-entropy. Equal captions: neither. Methods are compared at one recall: where that lies between runs of neighbouring w, a caption
-is of either run, with the shares that interpolation gives them.
+Better English: of two captions of an image, that with fewer faults: words said twice in a row (the paper asked its
+raters to mark repetitions) and, of scenes, statements that the checker cannot read. If both have as many, that whose
+words are more probable under the captioner of cross-entropy. Equal captions: neither. Methods are compared at one
+recall: where that lies between runs of neighbouring w, a caption is of either run, with the shares that interpolation
+gives them.
 """
 
 from collections.abc import Mapping, Sequence
