@@ -159,6 +159,19 @@ def test_fewer_unparsed_statements_are_better_whatever_their_probability():
     assert judged(run, "st_w1", "multinomial_w1") == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "repeats"), [("a red kite", 0), ("three men kite kite kite", 2), ("a tree a tree", 0), ("", 0)]
+)
+def test_a_word_said_twice_in_a_row_is_a_fault(words, repeats):
+    assert raters.repeated_words(words.split()) == repeats
+    level = {"unparsed": 1.0, "xe_log_prob": -1.0}
+    run = changed(multinomial_w1=level, st_w1=level | {"xe_log_prob": -3.0})
+    decoded, texts = run.decoded, {"multinomial_w1": words, "st_w1": "a red kite"}
+    vars(run)["decoded"] = lambda name: decoded(name).assign(text=texts[name])
+    # The less probable caption is the better one where the other one repeats words.
+    assert judged(run, "st_w1", "multinomial_w1") == (1 if repeats else 0)
+
+
 def test_with_as_many_the_more_probable_is_better_and_equals_are_neither():
     low, high = {"unparsed": 1.0, "xe_log_prob": -3.0}, {"unparsed": 1.0, "xe_log_prob": -1.0}
     run = changed(multinomial_w1=low, st_w1=high, luo_w1=low)

@@ -137,7 +137,13 @@ def test_a_judge_may_be_a_users_clip(files, tmp_path):
         (
             "rewards.spider.spice",
             0.5,
-            {"train/spider_pg_spider", "train/across_rollouts", "evaluate/spider_image", "evaluate/across_image"},
+            {
+                "train/spider_pg_spider",
+                "train/spider_rates",
+                "train/across_rollouts",
+                "evaluate/spider_image",
+                "evaluate/across_image",
+            },
         ),
         (
             f"{SPIDER}:runs.rollouts.training",
