@@ -37,6 +37,10 @@ class Preferred:
     def runs(self) -> tuple[str, ...]:
         return self.method.runs + self.other.runs
 
+    def read_from(self, results: Results) -> tuple[str, ...]:
+        beside = [mixture(results, side, self.point) if self.point else {} for side in (self.method, self.other)]
+        return tuple(name for shares in beside for name in shares) or self.runs
+
     def number(self, results: Results) -> Number | Missing:
         point, sides = self.point, (self.method, self.other)
         if not (self.method.runs and self.other.runs):
@@ -124,6 +128,20 @@ def _repeats(results: Results, name: str, like: Sample) -> Sample:
     }
     counts = [[found[item, seed] for seed in like.seeds.tolist()] for item in like.items.tolist()]
     return replace(like, statistics=np.array(counts, dtype=np.float64)[:, :, None])
+
+
+def said_twice(results: Results, curve: Curve, point: OperatingPoint) -> float | None:
+    """The share of a method's greedy captions at a point that say a word twice in a row; None if it does not get there.
+    Where the point lies between runs, by the shares of an interpolation between their means."""
+    shares = mixture(results, curve, point) if curve.runs else {}
+    if not shares:
+        return None
+    found = 0.0
+    for name, share in shares.items():
+        decoded = results.decoded(name)
+        texts = decoded.loc[decoded["decoder"] == "greedy", "text"]
+        found += share * float(np.mean([repeated_words(text.split()) > 0 for text in texts]))
+    return found
 
 
 def repeated_words(words: Sequence[str]) -> int:
