@@ -12,7 +12,8 @@ from seqcap.papers.psst import claims, figures, listeners, methods, raters, tabl
 from seqcap.papers.psst.methods import PLACES
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing
-from seqcap.report.tradeoff import Curve
+from seqcap.report.tables import Measure
+from seqcap.report.tradeoff import Curve, Reading, mixture
 
 TRUE = "true of its scene, %"
 PSST, ST, PSST_GUMBEL, ST_GUMBEL = "PSST Multinomial", "ST Multinomial", "PSST Gumbel Softmax", "ST Gumbel Softmax"
@@ -157,6 +158,39 @@ def test_fewer_unparsed_statements_are_better_whatever_their_probability():
     run = changed(multinomial_w1=clean, st_w1=probable)
     assert judged(run, "multinomial_w1", "st_w1") == 1
     assert judged(run, "st_w1", "multinomial_w1") == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "repeats"), [("a red kite", 0), ("three men kite kite kite", 2), ("a tree a tree", 0), ("", 0)]
+)
+def test_a_word_said_twice_in_a_row_is_a_fault(words, repeats):
+    assert raters.repeated_words(words.split()) == repeats
+    level = {"unparsed": 1.0, "xe_log_prob": -1.0}
+    run = changed(multinomial_w1=level, st_w1=level | {"xe_log_prob": -3.0})
+    decoded, texts = run.decoded, {"multinomial_w1": words, "st_w1": "a red kite"}
+    vars(run)["decoded"] = lambda name: decoded(name).assign(text=texts[name])
+    # The less probable caption is the better one where the other one repeats words.
+    assert judged(run, "st_w1", "multinomial_w1") == (1 if repeats else 0)
+
+
+def test_what_equal_cider_leaves_unequal():
+    results = whole("psst")
+    (said,) = (words for words in claims.remarks(results, []) if "leaves unequal" in words)
+    point, line = PLACES["table2"].point(results), methods.curve(results, "multinomial")
+    bits = Reading(line, Measure("greedy", "bits"), point).number(results)
+    its = said.split(f"{line.label}: ")[1].split(";")[0]
+    assert f"bits {bits.value:.2f}" in its
+    # Invented captions say no word twice.
+    assert "said twice 0.0" in its
+
+
+def test_only_the_runs_beside_a_point_are_read():
+    results = whole("psst")
+    point, line = PLACES["table2"].point(results), methods.curve(results, "multinomial")
+    beside = Reading(line, Measure("greedy", "own_R@10"), point).read_from(results)
+    assert set(mixture(results, line, point)) <= set(beside) < set(line.runs)
+    away = replace(point, value=99.0)
+    assert Reading(line, Measure("greedy", "own_R@10"), away).read_from(results) == line.runs
 
 
 def test_with_as_many_the_more_probable_is_better_and_equals_are_neither():

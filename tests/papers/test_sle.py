@@ -133,17 +133,18 @@ def test_learning_rates_are_compared_on_val_after_equally_many_epochs(sle, monke
         found = entry(name)
         if name in objectives:
             changes = {"objective": objectives[name], "learning_rate": 0.0005, "epochs": 4, "seeds": (1, 2)}
+            changes["captioner"] = entry("sll").captioner
             return found.model_copy(update=changes)
         return found
 
     monkeypatch.setattr(sle, "entry", slower)
     said = words(sle)["Learning rates"]
-    assert "mean of epochs 2 to 4 of seeds 1 and 2" in said
     # Points of 80, 120 and 160 steps, whatever the run's own epochs.
     expected = 100 * (0.7 + 0.4 * (1 - np.exp(-np.array([80, 120, 160]) / 60)).mean() + 0.015)
     level = f"{expected:.1f}"
     both = f"{level} (0.0005), {level} (0.001, the tables')"
-    assert said.endswith(f": SLL {both}; SLL-SLE {both}.")
+    compared = "epochs 2 to 4 of seeds 1 and 2"
+    assert said.endswith(f" SLL, {compared}: {both}; SLL-SLE, {compared}: {both}.")
     assert [run.name for run in outside_sweep(sle.read())] == [
         name for name in sle.names if name not in (NEARER, *objectives)
     ]

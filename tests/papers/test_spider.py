@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from invented_runs import REWARDS
 
 from seqcap.papers.spider import figures
 from seqcap.papers.spider.claims import remarks
@@ -16,7 +17,7 @@ from seqcap.papers.spider.variance import in_words
 
 
 def test_updates_are_those_of_the_curves(spider, monkeypatch: pytest.MonkeyPatch):
-    (words,) = remarks(spider.read(), [])
+    words = remarks(spider.read(), [])[0]
     assert "so many steps of training: 240: PG-BLEU-4, PG-CIDEr, MIXER-BCMR," in words
     assert "MLE;" not in words
     assert "S2 compares PG-BCMR with MIXER-BCMR after equally many updates." in words
@@ -25,9 +26,47 @@ def test_updates_are_those_of_the_curves(spider, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         spider, "curves", lambda name: [row | {"step": row["step"] * longer.get(name, 1)} for row in made(name)]
     )
-    (words,) = remarks(spider.read(), [])
+    words = remarks(spider.read(), [])[0]
     assert "2,400: MIXER-BCMR; 240: PG-BLEU-4" in words
     assert "after 240 against 2,400." in words
+
+
+def test_how_fast_a_policy_and_mixer_learn(spider):
+    said = remarks(spider.read(), [])[1]
+    levels = {
+        label: {int(step): float(value) for value, step in re.findall(r"([\d.]+) \((\d+)\)", its)}
+        for label, its in re.findall(r"(PG-BCMR|MIXER-BCMR) ([\d. ,()]+)", said)
+    }
+    assert list(levels["PG-BCMR"]) == list(levels["MIXER-BCMR"]) == [60, 120, 180, 240]
+    level, gain = REWARDS["bcmr"]
+    for step, value in levels["PG-BCMR"].items():
+        assert value == pytest.approx(level + gain * (1 - np.exp(-step / 60)), abs=0.05 * level)
+    spider.names.remove("mixer_bcmr")
+    assert not any("How fast" in words for words in remarks(spider.read(), []))
+
+
+def test_rates_are_compared_by_what_a_run_is_paid(spider, monkeypatch: pytest.MonkeyPatch):
+    spider.names.append("rate_spider_low")
+    entry = spider.entry
+
+    def slower(name):
+        if name != "rate_spider_low":
+            return entry(name)
+        changes = {"name": name, "learning_rate": 0.0001, "epochs": 3, "seeds": (1,)}
+        return entry("pg_spider").model_copy(update=changes)
+
+    monkeypatch.setattr(spider, "entry", slower)
+    monkeypatch.setattr(spider, "reward_of", lambda name: "spider" if "spider" in name else "cider")
+    (said,) = (words for words in remarks(spider.read(), []) if "Learning rates" in words)
+    lower, ours = map(
+        float, re.findall(r"([\d.]+) \([\d.]+", said.split("PG-SPIDEr, epochs 1 to 3 of seed 1: ")[1])[:2]
+    )
+    level, gain = REWARDS["spider"]
+    expected = level + gain * np.mean([1 - np.exp(-step / 60) for step in (10, 20, 30)])
+    assert ours == pytest.approx(expected, abs=0.05 * level)
+    assert lower == pytest.approx(expected, abs=0.05 * level)
+    better = "The tables' rate of PG-SPIDEr is not the best" in said
+    assert better == (lower > ours)
 
 
 # --- Variance

@@ -137,7 +137,13 @@ def test_a_judge_may_be_a_users_clip(files, tmp_path):
         (
             "rewards.spider.spice",
             0.5,
-            {"train/spider_pg_spider", "train/across_rollouts", "evaluate/spider_image", "evaluate/across_image"},
+            {
+                "train/spider_pg_spider",
+                "train/spider_rates",
+                "train/across_rollouts",
+                "evaluate/spider_image",
+                "evaluate/across_image",
+            },
         ),
         (
             f"{SPIDER}:runs.rollouts.training",
@@ -230,10 +236,10 @@ TRAINING = {"epochs": 1, "batch_size": 1, "learning_rate": 0.1, "dropout": 0, "d
         (f"{SMOOTHING}:runs.translations.reward", "spider", ["reward is 'spider', with spice", "not for translations"]),
         (f"{SMOOTHING}:ensembles.tok_seq_cider.members", 9, ["tok_seq_cider takes 4 x 9 seeds", "server has 4"]),
         (f"{SPIDER}:variances.spider_variance.reward", "bcmr", ["reward is 'bcmr'", "without meteor"]),
-        (f"{PSST}:runs.luo.listener", None, ["runs.luo_w22.listener is 'none'", "allowed: listener"]),
-        (f"{PSST}:runs.luo.listener", "twin", ["runs.luo_w22.listener", "seed_offset 0"]),
+        (f"{PSST}:runs.luo.listener", None, ["runs.luo_w13.listener is 'none'", "allowed: listener"]),
+        (f"{PSST}:runs.luo.listener", "twin", ["runs.luo_w13.listener", "seed_offset 0"]),
         (f"{PSST}:runs.luo.listener", "judge", ["architecture is cross_attention", "name a dual_encoder or a clip"]),
-        (f"{PSST}:runs.luo.listener", "listener2", ["luo_w22.listener is 'listener2'", "allowed: listener, "]),
+        (f"{PSST}:runs.luo.listener", "listener2", ["luo_w13.listener is 'listener2'", "allowed: listener, "]),
         (f"{PSST}:runs.frozen_luo_w34.start", "luo_w35", ["frozen_luo_w34.start is 'luo_w35'", "luo_w34"]),
         (f"{PSST}:runs.frozen_luo_w34.seeds", 4, ["frozen_luo_w34.seeds is 4", "psst/train/psst_luo/luo_w34 has 3"]),
         (f"{SLE}:comparisons", [["sll", "sllx"]], ["comparisons is 'sllx'", "allowed: xe, "]),

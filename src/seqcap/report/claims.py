@@ -35,7 +35,10 @@ class Source(Protocol):
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The runs that the number is made from."""
+        """The runs that the number may be made from."""
+
+    def read_from(self, results: Results) -> tuple[str, ...]:
+        """The runs that it is made from: of a curve those beside the point where it is read."""
 
     def number(self, results: Results) -> Number | Missing:
         """The number, or why there is none."""
@@ -177,6 +180,7 @@ def _measured(claim: Comparison, results: Results, contrast: Contrast) -> dict[s
     """The fields of a comparison's `Evidence` that its numbers give."""
     scale = claim.scale(results)
     names = [claim.left, claim.right, *([claim.base] if claim.base else [])]
+    read_from = [source.read_from(results) for source in claim.sources] if claim.sources else claim.sides
     labels = [results.by_name[name].label if name in results.by_name else name for name in names]
     sides = [
         Side(
@@ -184,9 +188,9 @@ def _measured(claim: Comparison, results: Results, contrast: Contrast) -> dict[s
             value=_short(scale * number.value),
             by_seed={seed: _short(scale * value) for seed, value in number.by_seed.items()},
             runs=its,
-            gained=_gained(claim, its, results),
+            gained=_gained(claim, beside, results),
         )
-        for label, its, number in zip(labels, claim.sides, contrast.numbers, strict=True)
+        for label, its, beside, number in zip(labels, claim.sides, read_from, contrast.numbers, strict=True)
     ]
     untestable = claim.untestable or contrast.untestable
     found: dict[str, Any] = {"sides": tuple(sides), "paired": contrast.paired, "items": contrast.items}

@@ -71,6 +71,14 @@ class Reading:
     def runs(self) -> tuple[str, ...]:
         return self.curve.runs
 
+    def read_from(self, results: Results) -> tuple[str, ...]:
+        """The runs beside the point with any seed; all of the curve where none gets there."""
+        if self.point is None:
+            return self.runs
+        seeds = {seed for name in self.runs for seed in results.by_name[name].seeds}
+        beside = {name for seed in (None, *sorted(seeds)) for name in mixture(results, self.curve, self.point, seed)}
+        return tuple(name for name in self.runs if name in beside) or self.runs
+
     def number(self, results: Results) -> Number | Missing:
         label = self.curve.label
         if not self.runs:
@@ -136,6 +144,9 @@ class Score:
     name: str
     measure: Measure
     runs: tuple[str, ...] = ()
+
+    def read_from(self, results: Results) -> tuple[str, ...]:
+        return self.runs
 
     def number(self, results: Results) -> Number | Missing:
         return self.measure.number(results, self.name)

@@ -7,18 +7,28 @@ from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, qualities_by_rho, read_estimates
 from seqcap.papers.psst.listeners import Ended, ended, line, why_untestable
 from seqcap.papers.psst.methods import METHODS, NO_FEEDBACK, PLACES, PSST, PSST_75, RHO, ST, STRAIGHT, by_rho, curve
-from seqcap.papers.psst.raters import better_english
-from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, side_of
+from seqcap.papers.psst.raters import better_english, said_twice
+from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, people, side_of
 from seqcap.rating import KEY_FILE, PAGE, kit_folder, read_key
 from seqcap.report import REPORTS
 from seqcap.report.claims import Comparison, JudgedClaim, Source
 from seqcap.report.claims_file import ClaimsFile, Comparisons, Stated
 from seqcap.report.inputs import Results
-from seqcap.report.statistics import difference
+from seqcap.report.statistics import Missing, difference
 from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading
 
 HALF = 0.5  # the rho that is compared with the printed one
+# What methods may differ in where their CIDEr is equal: measure and scale.
+_UNEQUAL = {
+    "BLEU-4": (Measure("greedy", "BLEU4"), 100),
+    "METEOR": (Measure("greedy", "METEOR"), 100),
+    "SPICE": (Measure("greedy", "SPICE"), 100),
+    "literal R@10": (Measure("greedy", "literal_R@10"), 100),
+    "bits": (Measure("greedy", "bits"), 1),
+    "true of its scene": (Measure("greedy", "true_of_own"), 100),
+}
+_BESIDE_MLE = ("mle", "luo", ST, PSST)
 
 
 def claims(results: Results) -> list[Comparison]:
@@ -91,7 +101,7 @@ def _own_listener(results: Results, group: Comparisons, column: str, method: str
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    told = (line, _points, _other_rho, _drift, _variance, _page)
+    told = (line, _points, _unequal, _other_rho, _drift, _variance, _page)
     return [*filter(None, (tell(results) for tell in told))]
 
 
@@ -100,7 +110,26 @@ def _points(results: Results) -> str:
     return f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."
 
 
-def _gap(results: Results, one: Reading, other: Reading) -> str:
+def _unequal(results: Results) -> str:
+    """What methods say where their CIDEr is equal, by other measures; of scenes, by the checker's, too."""
+    point, found = PLACES["table2"].point(results), list[str]()
+    if point is None:
+        return ""
+    for method in _BESIDE_MLE:
+        line, levels = curve(results, method), list[str]()
+        for name, (measure, scale) in _UNEQUAL.items():
+            number = Reading(line, measure, point).number(results)
+            if not isinstance(number, Missing):
+                levels.append(f"{name} {scale * number.value:.{1 if scale > 1 else 2}f}")
+        twice = said_twice(results, line, point)
+        if levels and twice is not None:
+            found.append(f"{line.label}: {', '.join(levels)}, said twice {100 * twice:.1f}")
+    if not found:
+        return ""
+    return ClaimsFile.read(results.paper).remark("unequal", point=point.words(), found="; ".join(found))
+
+
+def _gap(results: Results, one: Source, other: Source) -> str:
     """A difference in per cent with its interval; "" if there is none."""
     return shown(difference(one.number(results), other.number(results)), "images").signed(100, 1)
 
@@ -115,9 +144,22 @@ def _drift(results: Results) -> str:
     """R@1 of the own listener minus R@1 of the judge, from the pretrained captioner to PSST."""
     point, measures = PLACES["table2"].point(results), [Measure("greedy", f"{who}_R@1") for who in ("own", "fixed")]
     lines = [curve(results, method) for method in ("mle", "luo", ST, PSST)]
-    gaps = {of.label: _gap(results, *(Reading(of, measure, point) for measure in measures)) for of in lines}
-    found = "; ".join(f"{label} {gap}" for label, gap in gaps.items() if gap)
-    return ClaimsFile.read(results.paper).remark("drift", found=found) if found else ""
+    found = _gaps(results, {of.label: [Reading(of, measure, point) for measure in measures] for of in lines})
+    if not found:
+        return ""
+    twin = [Measure("greedy", f"{who}_R@10") for who in ("own", "twin")]
+    values = {
+        "found": found,
+        "people": _gap(results, *(people(measure) for measure in measures)) or "not measured",
+        "twin": _gaps(results, {of.label: [Reading(of, measure, point) for measure in twin] for of in lines}),
+    }
+    return ClaimsFile.read(results.paper).remark("drift", **values)
+
+
+def _gaps(results: Results, sides: Mapping[str, Sequence[Source]]) -> str:
+    """Label -> the difference of two numbers; without those that there is none of."""
+    gaps = {label: _gap(results, one, other) for label, (one, other) in sides.items()}
+    return "; ".join(f"{label} {gap}" for label, gap in gaps.items() if gap)
 
 
 def _variance(results: Results) -> str:

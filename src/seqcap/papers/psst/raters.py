@@ -3,14 +3,16 @@
 Accuracy: a caption and two images, its own and the one that the judge, a retriever which no run has seen, holds for
 the most similar. Right if the judge's score is higher for the own one (`fixed_choice` in the scores).
 
-Better English: of two captions of an image, that with fewer statements that the scenes' checker cannot read; if both
-have as many, or nobody knows (photographs), that whose words are more probable under the captioner of cross-entropy.
-Equal captions: neither. Methods are compared at one recall: where that lies between runs of neighbouring w, a caption
-is of either run, with the shares that interpolation gives them.
+Better English: of two captions of an image, that with fewer faults: words said twice in a row (the paper asked its
+raters to mark repetitions) and, of scenes, statements that the checker cannot read. If both have as many, that whose
+words are more probable under the captioner of cross-entropy. Equal captions: neither. Methods are compared at one
+recall: where that lies between runs of neighbouring w, a caption is of either run, with the shares that interpolation
+gives them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,6 +36,10 @@ class Preferred:
     @property
     def runs(self) -> tuple[str, ...]:
         return self.method.runs + self.other.runs
+
+    def read_from(self, results: Results) -> tuple[str, ...]:
+        beside = [mixture(results, side, self.point) if self.point else {} for side in (self.method, self.other)]
+        return tuple(name for shares in beside for name in shares) or self.runs
 
     def number(self, results: Results) -> Number | Missing:
         point, sides = self.point, (self.method, self.other)
@@ -74,7 +80,7 @@ class _Judged:
 
     items: Ids
     log_prob: Mapping[str, Sample]
-    unparsed: Mapping[str, Sample] | None  # None where nobody knows
+    faults: Mapping[str, Sample]
 
     def seeds_of(self, name: str) -> set[int]:
         return set(self.log_prob[name].seeds.tolist())
@@ -85,11 +91,9 @@ class _Judged:
         found = np.zeros(len(self.items))
         for one, share in left.items():
             for other, its in right.items():
-                better = _column(self.log_prob[one], seed) > _column(self.log_prob[other], seed)
-                if self.unparsed is not None:
-                    mine, others = (_column(self.unparsed[name], seed) for name in (one, other))
-                    better = (mine < others) | ((mine == others) & better)
-                found += share * its * better
+                likelier = _column(self.log_prob[one], seed) > _column(self.log_prob[other], seed)
+                mine, others = (_column(self.faults[name], seed) for name in (one, other))
+                found += share * its * ((mine < others) | ((mine == others) & likelier))
         return found
 
 
@@ -99,13 +103,50 @@ def _column(sample: Sample, seed: int) -> Floats:
 
 
 def _read(results: Results, names: tuple[str, ...]) -> _Judged | Missing:
-    read = {}
-    for metric in (_LOG_PROB, _UNPARSED) if results.knows_facts else (_LOG_PROB,):
-        matched = results.matched(names, "greedy", metric, "best")
-        if isinstance(matched, Missing):
-            return matched
-        read[metric] = dict(zip(names, matched, strict=True))
-    return _Judged(read[_LOG_PROB][names[0]].items, read[_LOG_PROB], read.get(_UNPARSED))
+    log_probs = results.matched(names, "greedy", _LOG_PROB, "best")
+    if isinstance(log_probs, Missing):
+        return log_probs
+    faults = [_repeats(results, name, sample) for name, sample in zip(names, log_probs, strict=True)]
+    if results.knows_facts:
+        unparsed = results.matched(names, "greedy", _UNPARSED, "best")
+        if isinstance(unparsed, Missing):
+            return unparsed
+        faults = [
+            replace(repeats, statistics=repeats.statistics + unread.statistics)
+            for repeats, unread in zip(faults, unparsed, strict=True)
+        ]
+    return _Judged(log_probs[0].items, dict(zip(names, log_probs, strict=True)), dict(zip(names, faults, strict=True)))
+
+
+def _repeats(results: Results, name: str, like: Sample) -> Sample:
+    """How often a run's greedy captions say the same word twice in a row, of the items and seeds of `like`."""
+    decoded = results.decoded(name)
+    greedy = decoded[decoded["decoder"] == "greedy"]
+    found = {
+        (item, seed): repeated_words(text.split())
+        for item, seed, text in zip(greedy["item"], greedy["seed"], greedy["text"], strict=True)
+    }
+    counts = [[found[item, seed] for seed in like.seeds.tolist()] for item in like.items.tolist()]
+    return replace(like, statistics=np.array(counts, dtype=np.float64)[:, :, None])
+
+
+def said_twice(results: Results, curve: Curve, point: OperatingPoint) -> float | None:
+    """The share of a method's greedy captions at a point that say a word twice in a row; None if it does not get there.
+    Where the point lies between runs, by the shares of an interpolation between their means."""
+    shares = mixture(results, curve, point) if curve.runs else {}
+    if not shares:
+        return None
+    found = 0.0
+    for name, share in shares.items():
+        decoded = results.decoded(name)
+        texts = decoded.loc[decoded["decoder"] == "greedy", "text"]
+        found += share * float(np.mean([repeated_words(text.split()) > 0 for text in texts]))
+    return found
+
+
+def repeated_words(words: Sequence[str]) -> int:
+    """How many words are the same as the one before."""
+    return sum(one == other for one, other in pairwise(words))
 
 
 def better_english(results: Results, row: str) -> tuple[Preferred, Preferred]:

@@ -132,7 +132,8 @@ def listeners(results: Results) -> list[Cell]:
         remarks = ("it does not learn",) if its.dead else ()
         for column, value in columns.items():
             ours = Estimate(value, remarks=remarks, seeds=len(run.seeds))
-            cells.append(Cell("", run.label, column, "", "", ours, 1, 3, results.stand_in(run.task)))
+            block = "" if run.task == IMAGE else "second domain"
+            cells.append(Cell(block, run.label, column, "", "", ours, 1, 3, results.stand_in(run.task)))
     return cells
 
 

@@ -77,6 +77,9 @@ class Slope:
     def runs(self) -> tuple[str, ...]:
         return tuple(name_of(self.loss, size) for size in self.sizes)
 
+    def read_from(self, results: Results) -> tuple[str, ...]:
+        return self.runs
+
     def number(self, results: Results) -> Number | Missing:
         if len(self.sizes) < 2:
             return Missing("a slope needs two sizes")

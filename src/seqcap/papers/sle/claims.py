@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from seqcap.papers.sle.ranking import by_length, gain
-from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring, other_rates, sweep
+from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring, sweep
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
+from seqcap.report.rates import rates_on_val
 from seqcap.report.statistics import Missing, Number
 from seqcap.report.tables import Measure, shown
 from seqcap.report.tradeoff import level
@@ -23,7 +24,7 @@ _SPREAD = {
     "surprisal": (Measure("sample", "log_prob_mean"), -1),
     "oracle": (Measure("sample", "oracle"), 100),
 }
-_LATE = 3  # epochs whose mean settings are chosen by
+_RATED = (SLL, SLE, f"{SLL}_att", f"{SLE}_att", f"{SLL}_clip", f"{SLE}_clip")  # whose learning rates are compared
 # What is ranked by log p / length, too; and whose difference is told.
 _RANKED = ("xe", SLL, "sll_me", SLE, MULTI)
 _RANKED_GAINS = ((SLE, SLL), (SLE, "sll_me"), (MULTI, SLL), (f"{SLE}_att", f"{SLL}_att"))
@@ -176,41 +177,13 @@ def _ranked(results: Results) -> str:
 
 
 def _rates(results: Results) -> str:
-    """What SLL and SLL-SLE had on val after as many epochs with each learning rate."""
-    found, not_best = list[str](), list[str]()
+    """What SLL and SLL-SLE had on val with each learning rate; with attention and on clips, too."""
     file = ClaimsFile.read(results.paper)
-    runs = [results.by_name[name] for name in (SLL, SLE) if name in results.by_name]
-    if not runs or not all(other_rates(results, run.objective) for run in runs):
+    found, not_best = rates_on_val(results, _RATED, scale=100, digits=1)
+    if not found:
         return ""
-    for run in runs:
-        others = other_rates(results, run.objective)
-        last, seeds = others[0].epochs, others[0].seeds
-        compared = sorted([*others, run], key=lambda other: other.learning_rate)
-        on_val = {other.name: _late_on_val(results, other.name, last, seeds) for other in compared}
-        levels = []
-        for other in compared:
-            rate = f"{other.learning_rate:g}, the tables'" if other is run else f"{other.learning_rate:g}"
-            levels.append(f"{100 * on_val[other.name]:.1f} ({rate})")
-        found.append(f"{run.label} {', '.join(levels)}")
-        if on_val[run.name] < max(on_val.values()):
-            not_best.append(run.label)
-    return file.remark(
-        "rates",
-        not_best=file.remark("not_best", labels=" and ".join(not_best)) if not_best else "",
-        first=last - _LATE + 1,
-        last=last,
-        seeds=" and ".join(map(str, seeds)),
-        found="; ".join(found),
-    )
-
-
-def _late_on_val(results: Results, name: str, last: int, seeds: Sequence[int]) -> float:
-    """Mean CIDEr on val of the last three epochs up to `last`, over some seeds."""
-    curves = results.curves
-    its = curves[(curves["variant"] == name) & (curves["quantity"] == "val_cider") & curves["seed"].isin(seeds)]
-    steps = sorted(its["step"].unique())  # of the start, and of each epoch
-    late = steps[max(1, last - _LATE + 1) : last + 1]
-    return float(its.loc[its["step"].isin(late), "value"].mean())
+    told = file.remark("not_best", labels=", ".join(not_best)) if not_best else ""
+    return file.remark("rates", found=found, not_best=told)
 
 
 def _steps(results: Results) -> str:

@@ -1,12 +1,12 @@
 """SLE's runs by how much they explore: which alpha, which distance."""
 
 from seqcap.report.inputs import Results
+from seqcap.report.rates import is_other_rate
 from seqcap.report.reported import ReportedRun
 
 SLL, SLE, MULTI = "sll", "sll_sle", "sll_sle_mr"  # runs
 # What SLL is, and what is trained with a part of exploration.
 _QUALITY_ALONE, _EXPLORATION = "self_critical", "sequence_exploration"
-_RATES = "rate_"  # what a run that is there for another learning rate is called
 
 
 def sweep(results: Results) -> dict[str, dict[float, ReportedRun]]:
@@ -38,11 +38,5 @@ def is_exploring(run: ReportedRun) -> bool:
 def outside_sweep(results: Results) -> list[ReportedRun]:
     """All runs but those that are there for another alpha than the chosen one, or for another learning rate."""
     chosen = chosen_alpha(results)
-    runs = [run for run in results.trained if not run.name.startswith(_RATES)]
+    runs = [run for run in results.trained if not is_other_rate(run)]
     return [run for run in runs if not is_exploring(run) or run.settings["alpha"] == chosen]
-
-
-def other_rates(results: Results, objective: str) -> list[ReportedRun]:
-    """The runs of an objective that are there for another learning rate, the lowest first."""
-    runs = [run for run in results.trained if run.name.startswith(_RATES) and run.objective == objective]
-    return sorted(runs, key=lambda run: run.learning_rate)

@@ -1,4 +1,4 @@
-"""How long each of PG-SPIDEr's policies was trained, and how noisy the gradient is."""
+"""How long PG-SPIDEr's policies were trained, how fast they learnt, with which rates, and how noisy the gradient is."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,6 +7,12 @@ from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
+from seqcap.report.rates import rates_on_val
+
+# Whose learning rates are compared; and who learns the same reward as fast or slower than whom.
+_RATED = ("pg_bleu4", "pg_cider", "pg_bcmr", "mixer_bcmr", "pg_spider", "pg_spice")
+_FAST, _SLOW = "pg_bcmr", "mixer_bcmr"
+_PARTS = (0.25, 0.5, 0.75, 1.0)  # of the updates
 
 
 def stand_ins(results: Results) -> list[tuple[str, str]]:
@@ -20,9 +26,29 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     if results.steps:
         trained = by_number((results.by_name[name].label, number) for name, number in results.steps.items())
         found.append(file.remark("updates", trained=trained, compared=_compared(results.steps)))
+    if speed := _speed(results):
+        found.append(file.remark("speed", found=speed))
+    rates, not_best = rates_on_val(results, _RATED, scale=1, digits=3)
+    if rates:
+        told = file.remark("not_best", labels=", ".join(not_best)) if not_best else ""
+        found.append(file.remark("rates", found=rates, not_best=told))
     if variance := in_words(read_variance(results)[0]):
         found.append(file.remark("variance", found=variance))
     return found
+
+
+def _speed(results: Results) -> str:
+    """What greedy captions of val earn after parts of the updates: policy gradient beside MIXER, mean of the seeds."""
+    on_val = results.curves[results.curves["quantity"] == "val_reward"]
+    levels = []
+    for name in (_FAST, _SLOW):
+        means = on_val[on_val["variant"] == name].groupby("step")["value"].mean()
+        if means.empty or means.index.max() == 0:
+            return ""
+        steps = [means.index[means.index <= part * means.index.max()].max() for part in _PARTS]
+        reached = ", ".join(f"{means[step]:.2f} ({step:,})" for step in steps)
+        levels.append(f"{results.by_name[name].label} {reached}")
+    return "; ".join(levels)
 
 
 def _compared(steps: Mapping[str, int]) -> str:

@@ -22,6 +22,9 @@ class Vocabulary:
     def runs(self) -> tuple[str, ...]:
         return (self.run,)
 
+    def read_from(self, results: Results) -> tuple[str, ...]:
+        return self.runs
+
     def number(self, results: Results) -> Number | Missing:
         if self.run not in results.by_name:
             return Missing(f"run {self.run} is not part of these results", absent=True)
