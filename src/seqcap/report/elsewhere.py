@@ -4,6 +4,7 @@ comparison: the same runs, measure and decoder."""
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from seqcap.report.own_runs import knows_a_judge
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import NOT_RUN
 
@@ -43,9 +44,11 @@ class Pair:
         return self.both and self.here.side == self.there.side
 
 
-def same(wanted: Claim, summary: Summary) -> There | None:
+def same(wanted: Claim, here: Summary, summary: Summary) -> There | None:
     """The deciding comparison of a claim: of the same claim, if the same comparisons decide it there; else where it
     decides a claim or, if it decides none there, as a detail or as the sum of two comparisons."""
+    if _is_by_another_judge(wanted.deciding, here, summary):
+        return None
     key, primary = wanted.deciding.key, [line.key for line in wanted.primary]
     for claim in summary.claims:
         if [line.key for line in claim.primary] == primary:
@@ -72,9 +75,19 @@ def pairs(here: Summary, there: Summary) -> list[Pair]:
     compared += [(claim, line) for claim in claims for line in claim.lines]
     found = dict[tuple[str, ...], Pair]()
     for claim, line in compared:
-        if line.difference and line.key in by_key:
+        if line.difference and line.key in by_key and not _is_by_another_judge(line, here, there):
             found.setdefault(line.key, Pair(claim, line, by_key[line.key]))
     return list(found.values())
+
+
+def has_another_judge(here: Summary, there: Summary) -> bool:
+    """Whether the judge there is of the kind that pays, which is a twin by today's name, and the judge here is not."""
+    return knows_a_judge(here) and not knows_a_judge(there)
+
+
+def _is_by_another_judge(line: Line, here: Summary, there: Summary) -> bool:
+    is_by_judge = line.key[1].startswith("fixed_") or "the judge" in line.key[3:5]
+    return is_by_judge and has_another_judge(here, there)
 
 
 def _lines(summary: Summary) -> Iterator[Line]:

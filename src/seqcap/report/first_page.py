@@ -63,7 +63,7 @@ class Reported:
         """Data -> the comparison there that decides a claim here, if it has a number."""
         found = {}
         for data, papers in self.published.items():
-            there = elsewhere.same(claim, papers[paper]) if paper in papers else None
+            there = elsewhere.same(claim, self.papers[paper], papers[paper]) if paper in papers else None
             if there:
                 found[data] = there
         return found
@@ -86,10 +86,10 @@ class Reported:
         names = self.papers[paper].said.get("captioners", [])
         return str(names[0]) if len(names) == 1 else ""
 
-    def shares_the_kind(self, data: str) -> bool:
-        """Whether the judge of other data is of the kind that pays: these results have no twin beside it."""
-        papers = self.published[data].values()
-        return any(of.measures(own_runs.JUDGE) and not of.measures(own_runs.TWIN) for of in papers)
+    def has_another_judge(self, data: str) -> bool:
+        """Whether a paper's judge on other data is of the kind that pays, and its judge here is not."""
+        papers = self.published[data].items()
+        return any(elsewhere.has_another_judge(self.papers[paper], of) for paper, of in papers if paper in self.papers)
 
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""
