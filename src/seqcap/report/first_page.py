@@ -383,7 +383,7 @@ def _findings(report: Reported) -> dict[str, Any]:
         if claim is None:
             left_out.append(summary.said["label"])
             continue
-        first = claim.primary[0]
+        first, controls = claim.primary[0], [other for other in report.shown(paper) if other.control]
         told = claim.verdict == HOLDS or first.key == claim.deciding.key or not first.difference
         findings.append(
             {
@@ -392,10 +392,22 @@ def _findings(report: Reported) -> dict[str, Any]:
                 "claim": claim,
                 "first": None if told else first,
                 "there": report.elsewhere(paper, claim),
-                "controls": [other for other in report.shown(paper) if other.control],
+                "controls": controls,
+                "judged": _by_the_judge(claim, controls),
             }
         )
     return {"findings": findings, "left_out": left_out}
+
+
+def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> str:
+    """The verdict of the judge on what the own listener says of the same sides; "" where it was not asked."""
+    _, metric, *_ = claim.deciding.key
+    if not metric.startswith("own_"):
+        return ""
+    its = [
+        of for of in controls if of.deciding.key[1] == own_runs.JUDGE and of.deciding.key[3:] == claim.deciding.key[3:]
+    ]
+    return its[0].verdict if its else ""
 
 
 def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
