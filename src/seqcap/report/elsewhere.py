@@ -17,7 +17,6 @@ class There:
     """The comparison that decides a claim here, on other data; `rule` as of `Summary`."""
 
     line: Line
-    verdict: str  # of the claim, if the same comparisons decide it there
     words: str  # what is said of the claim there
     rule: str
 
@@ -53,13 +52,13 @@ def same(wanted: Claim, here: Summary, summary: Summary) -> There | None:
     for claim in summary.claims:
         if [line.key for line in claim.primary] == primary:
             line = next(line for line in claim.primary if line.key == key)
-            return There(line, claim.verdict, claim.words, summary.rule) if line.difference else None
+            return There(line, claim.words, summary.rule) if line.difference else None
     alike = [line for line in _lines(summary) if line.key == key]
     if alike:
         line = next((line for line in alike if line.primary), alike[0])
-        return There(line, "", line.verdict or DETAIL, summary.rule)
+        return There(line, line.verdict or DETAIL, summary.rule)
     total = _sum_of_two(wanted.deciding, summary)
-    return There(total, "", SUM, summary.rule) if total else None
+    return There(total, SUM, summary.rule) if total else None
 
 
 def is_tested(wanted: Claim, summary: Summary) -> bool:

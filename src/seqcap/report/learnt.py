@@ -15,6 +15,8 @@ from seqcap.report.overview import (
     Row,
 )
 
+_MOST_NAMED = 8
+
 
 def learnt(overview: Overview, longer: Sequence[str] = ()) -> list[str]:
     """A sentence or two for each use; "clearly" is what the table tells apart. `longer`: what has more CIDEr than
@@ -94,7 +96,9 @@ def _behind(overview: Overview, base: Row, column: str) -> list[Row]:
 
 
 def _labels(rows: Sequence[Row]) -> str:
-    """ "A, B and C"; "none"."""
+    """ "A, B and C"; "none"; of many, how many."""
+    if len(rows) > _MOST_NAMED:
+        return f"{len(rows)} objectives"
     return _and([row.label for row in rows] or ["none"])
 
 
