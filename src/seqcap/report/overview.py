@@ -27,16 +27,16 @@ FIELDS = [
     *("ours", "ours_low", "ours_high", "n", "ahead_of"),
 ]
 READING = (
-    "±: half of the 95% interval over training seeds and test images ({n}). ▲ ▼: shown to be better or worse than "
-    "cross-entropy trained further. Bold: shown to be better than every other objective. {shown}"
+    "±: half of the 95% interval over training seeds and test images ({n}). ▲ ▼: clearly better or worse than "
+    "cross-entropy trained further. Bold: clearly better than every other objective. {clearly}"
 )
 PAIRED = (
-    "Shown: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg); rows share seeds "
-    "and images, so that a difference is surer than its two intervals look."
+    "*Clearly*: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg). Rows share "
+    "seeds and images: a difference is surer than its two intervals look."
 )
 APART = (
-    "Shown: the two 95% intervals do not overlap. This table is of older code, which did not keep the paired "
-    "differences; they would tell more rows apart."
+    "*Clearly*: the two 95% intervals do not overlap. This table is of older code, which kept no paired differences; "
+    "they would tell more rows apart."
 )
 
 
@@ -73,6 +73,7 @@ class Overview:
     directions: Mapping[str, str]  # column -> "higher" or "lower" is better, "" if neither
     n: str  # how many images and seeds
     paired: bool
+    budget: str = ""  # what the training of one seed took
 
     @classmethod
     def of(cls, lines: Sequence[Mapping[str, str]]) -> Self:
@@ -141,7 +142,7 @@ class Overview:
         for row in self.rows:
             ours = [self._cell(row, column) for column in self.directions]
             matrix.append([row.paper, row.label, *ours, *(texts.get(row.run, "–") for texts in more.values())])
-        return [*markdown_table(matrix), "", READING.format(n=self.n, shown=PAIRED if self.paired else APART)]
+        return [*markdown_table(matrix), "", READING.format(n=self.n, clearly=PAIRED if self.paired else APART)]
 
     def _cell(self, row: Row, column: str) -> str:
         if column not in row.levels:
@@ -152,7 +153,7 @@ class Overview:
             text = f"__{text}__"
         if level.low is not None and level.high is not None and self.directions[column]:
             text += f" ±{(level.high - level.low) / 2:.1f}"
-        if base is None or row is base or row not in self.objectives:
+        if base is None or row is base or row.run == PEOPLE:
             return text
         if self.is_ahead(row, base, column):
             return f"{text} ▲"

@@ -55,7 +55,13 @@ class Line:
     reason: str  # why there is no verdict, or what a reader must know
     seeds: tuple[int, ...]  # of the sides, once where they are alike
     items: int
+    metric: str
+    detectable: str  # the difference that such a comparison finds four times in five
+    sign: int  # that is claimed of the difference
+    side: int | None  # of 0 that the interval is on, before rounding: 1, -1 or, if it holds 0, 0; None without one
     sides: str = ""  # "PG-BCMR against MLE"; "" in version 1
+    expected: str = ""  # the paper's difference carried over to our level; "" in version 1
+    expected_inside: bool = False  # whether the interval holds that, before rounding
 
     @classmethod
     def of(cls, line: Mapping[str, str]) -> Self:
@@ -72,6 +78,10 @@ class Line:
             reason=line["reason"],
             seeds=tuple(int(number) for number in line["seeds"].split(" and ") if number),
             items=int(line["items"] or 0),
+            metric=registry.find(line["metric"]).label,
+            detectable=line["detectable"],
+            sign=int(line["sign"] or 0),
+            side=_side(line["low"], line["high"]),
         )
 
 
@@ -93,11 +103,6 @@ class Claim:
     @property
     def primary(self) -> tuple[Line, ...]:
         return tuple(line for line in self.lines if line.primary)
-
-    @property
-    def printed(self) -> bool:
-        """Whether the paper prints the difference of a comparison that decides it."""
-        return any(line.printed for line in self.primary)
 
 
 @dataclass(frozen=True)
@@ -207,17 +212,27 @@ class Summary:
         """Whether a comparison is of a metric."""
         return any(line.key[1] == metric for claim in self.claims for line in claim.lines)
 
-    def counts(self, *, control: bool, printed: bool | None = None) -> Counter[str]:
-        """How many of the paper's claims, or of our controls, have each verdict of today's rule; `printed`: of those
-        alone whose difference is in print, or is not."""
+    def counts(self, *, control: bool) -> Counter[str]:
+        """How many of the paper's claims, or of our controls, have each verdict of today's rule."""
         if self.rule:
             return Counter()
-        its = [claim for claim in self.claims if claim.control == control and printed in (None, claim.printed)]
-        return Counter(claim.verdict for claim in its)
+        return Counter(claim.verdict for claim in self.claims if claim.control == control)
 
 
 def _line(outcome: Outcome) -> Line:
-    return replace(Line.of(outcome.line()), sides=" against ".join(side_labels(outcome.evidence)))
+    line = Line.of(outcome.line())
+    sides = " against ".join(side_labels(outcome.evidence))
+    if outcome.low is None or outcome.high is None:
+        return replace(line, sides=sides)
+    expected = outcome.expected
+    inside = expected is not None and outcome.low <= expected <= outcome.high
+    side = (outcome.low > 0) - (outcome.high < 0)
+    return replace(line, sides=sides, side=side, expected=outcome.number(expected, "+"), expected_inside=inside)
+
+
+def _side(low: str, high: str) -> int | None:
+    """Of 0 that an interval is on; None without one."""
+    return (float(low) > 0) - (float(high) < 0) if low and high else None
 
 
 def _explained(texts: Mapping[str, str] | str, verdict: str) -> str:
@@ -274,7 +289,11 @@ def _points_of_version_1(line: Mapping[str, str]) -> dict[str, str]:
     other = bool(known.unit) or known.decimals != _DECIMALS
     scale = 1.0 if other else _to_points(known, decimals)
     digits = min(decimals, _DIGITS_OF_UNITS) if other else 1
-    shown = ("difference", "low", "high")
+    # One more where an end of the interval would be printed as 0 and is not.
+    digits += any(
+        float(line[end]) and not round(scale * float(line[end]), digits) for end in ("low", "high") if line[end]
+    )
+    shown = ("difference", "low", "high", "detectable")
     numbers = {name: f"{scale * float(line[name]):z.{digits}f}" for name in shown if line[name]}
     if line["printed"]:
         digits = len(line["printed"].partition(".")[2]) - (2 if scale == _POINTS else 0)

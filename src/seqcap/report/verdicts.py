@@ -160,9 +160,11 @@ class Outcome:
 
     @property
     def decimals(self) -> int:
-        """Of its numbers: one more than usual where these would print the paper's difference as inside the interval
-        that excludes it."""
+        """Of its numbers: one more than usual where these would print an end of the interval as 0 that is not, or the
+        paper's difference as inside the interval that excludes it."""
         usual = self.evidence.decimals
+        if any(end is not None and not round(end, usual) and round(end, usual + 1) for end in (self.low, self.high)):
+            return usual + 1
         if self.verdict != LESS or self.expected is None or self.low is None or self.high is None:
             return usual
         end = self.high if self.evidence.sign > 0 else self.low

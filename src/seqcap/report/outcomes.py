@@ -1,0 +1,127 @@
+"""What became of the papers' claims: those that hold, those that did not reproduce, and those left open."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from seqcap.report.summary import Claim, Line, Summary
+from seqcap.report.verdicts import DAGGER, FEW_SEEDS, HOLDS, LESS, NOT_RUN, REVERSED, UNTESTABLE, read
+
+# What comparisons are called that have a verdict, one and several, in a count of them.
+_COUNTED = {
+    HOLDS: ("holds", "hold"),
+    REVERSED: ("is reversed", "are reversed"),
+    LESS: ("shows no effect", "show no effect"),
+    "": ("is open", "are open"),
+}
+_FAILED_BEFORE = "does not hold"  # of an older rule
+_MOST_NAMED = 4  # comparisons against a claim that are named beside the one that decides
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A claim that did not reproduce."""
+
+    paper: str
+    claim: Claim
+    verdict: str  # as people read it
+    counted: str  # what its comparisons say, where it has several
+    against: str  # those that are against it, too, by their intervals
+    reason: str  # "" if none is known
+
+
+def held(papers: Mapping[str, Summary]) -> dict[str, list[Claim]]:
+    """Paper -> its claims that hold by today's rule."""
+    found = {}
+    for paper, summary in papers.items():
+        its = [claim for claim in _claims(summary) if claim.verdict == HOLDS and not summary.rule]
+        if its:
+            found[paper] = its
+    return found
+
+
+def failed(papers: Mapping[str, Summary]) -> list[Failed]:
+    """Claims that are reversed or show no effect, or would be so but for a run that was still rising; and each paper's
+    main claim, if it does not hold."""
+    found = []
+    for paper, summary in papers.items():
+        found += [_failed(paper, summary, claim) for claim in _claims(summary) if _did_fail(summary, claim)]
+    return found
+
+
+def left_open(papers: Mapping[str, Summary]) -> dict[str, dict[str, list[Claim]]]:
+    """Paper -> verdict -> its other claims."""
+    found = dict[str, dict[str, list[Claim]]]()
+    for paper, summary in papers.items():
+        for claim in _claims(summary):
+            if claim.verdict != HOLDS and not _did_fail(summary, claim):
+                found.setdefault(paper, {}).setdefault(claim.verdict, []).append(claim)
+    return found
+
+
+def counted(claim: Claim) -> str:
+    """ "of 6, 2 hold (CIDEr, ROUGE-L), 4 are open": the comparisons that decide a claim; "" where it is one."""
+    if len(claim.primary) == 1:
+        return ""
+    counts = Counter(line.verdict if line.verdict in _COUNTED else "" for line in claim.primary)
+    parts = [
+        f"{counts[verdict]} {words[counts[verdict] > 1]}" for verdict, words in _COUNTED.items() if counts[verdict]
+    ]
+    holding = list(dict.fromkeys(line.metric for line in claim.primary if line.verdict == HOLDS))
+    if holding and len({line.metric for line in claim.primary}) > 1:
+        parts[0] += f" ({', '.join(holding)})"
+    return f"of {len(claim.primary)}, {', '.join(parts)}"
+
+
+def numbers(line: Line) -> str:
+    """ "+5.5 [3.2, 7.7]"; "" without a number."""
+    if not line.difference:
+        return ""
+    difference = f"{float(line.difference):+z.{len(line.difference.partition('.')[2])}f}"
+    return f"{difference} [{line.low}, {line.high}]" if line.low else difference
+
+
+def in_print(line: Line) -> str:
+    """The paper's difference, and what it is at our level where that is another number; "" without one."""
+    if not line.printed:
+        return ""
+    printed = f"{float(line.printed):+g}"
+    if not line.expected or abs(float(line.expected) - float(line.printed)) < 0.1:
+        return printed
+    return f"{printed} ({line.expected} at our level)"
+
+
+def _claims(summary: Summary) -> list[Claim]:
+    return [claim for claim in summary.claims if not claim.control and claim.verdict != NOT_RUN]
+
+
+def _did_fail(summary: Summary, claim: Claim) -> bool:
+    main = claim.id == (summary.said["finding"] or {}).get("claim") and claim.verdict != HOLDS
+    return main or claim.excused or claim.verdict in (REVERSED, LESS, _FAILED_BEFORE)
+
+
+def _failed(paper: str, summary: Summary, claim: Claim) -> Failed:
+    deciding = claim.deciding.key
+    others = [line for line in claim.primary if line.key != deciding and line.side == -line.sign]
+    several = len({line.key[4] for line in claim.primary}) > 1
+    against = "; ".join(f"{_measure(line, several)} {numbers(line)}" for line in others[:_MOST_NAMED])
+    verdict = read(claim.verdict) + (f" {DAGGER}" if DAGGER in claim.words else "")
+    reason = _reason(claim)
+    if summary.rule:
+        # Its texts name others of the page.
+        verdict, reason = f"{verdict} (older rule)", f"on [its page]({paper}/report.md#claims)" if reason else ""
+    return Failed(paper, claim, verdict, counted(claim), against, reason)
+
+
+def _reason(claim: Claim) -> str:
+    """Why a claim did not reproduce, as far as it is known."""
+    if claim.verdict == FEW_SEEDS:
+        return "a side has fewer than three seeds"
+    if claim.verdict == UNTESTABLE:
+        return next((line.reason for line in claim.primary if line.verdict == claim.verdict), "")
+    return claim.explained
+
+
+def _measure(line: Line, several: bool) -> str:
+    """What a comparison is of, with its right side where the claim has several."""
+    return f"{line.metric} against {line.sides.partition(' against ')[2]}" if several else line.metric

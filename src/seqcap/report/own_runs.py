@@ -1,0 +1,52 @@
+"""What the papers' own runs say, beside the table of all objectives: of CIDEr, and of independent listeners."""
+
+from collections.abc import Iterator, Mapping
+
+from seqcap.report.summary import Claim, Line, Summary
+
+# What runs of cross-entropy are called that were trained for as many updates as what they are compared with.
+AS_LONG = "as many steps more"
+# Measures: the judge's recall and that of a twin of what pays.
+JUDGE, TWIN = "fixed_R@10", "twin_R@10"
+Named = tuple[str, Claim, Line]  # paper, claim and one of its comparisons
+
+
+def cider_against_likelihood(papers: Mapping[str, Summary]) -> list[Named]:
+    """Every comparison of the best beam caption's CIDEr with cross-entropy that was trained for as many updates."""
+    found = dict[tuple[str, ...], Named]()
+    for paper, claim, line in _comparisons(papers):
+        left, _, right = line.sides.partition(" against ")
+        of_quality = line.key[1:3] == ("CIDEr", "beam") and "best beam" in line.what and not line.key[5]
+        if of_quality and line.low and AS_LONG in right and AS_LONG not in left:
+            found.setdefault(line.key, (paper, claim, line))
+    return list(found.values())
+
+
+def on_other_data(of: Line, papers: Mapping[str, Summary]) -> Line | None:
+    """The same comparison in the results of an experiment."""
+    return next((line for _, _, line in _comparisons(papers) if line.key == of.key), None)
+
+
+def levels(summary: Summary, metric: str) -> dict[str, float]:
+    """Label -> its level in points, of the runs whose best beam captions claims compare by a measure."""
+    found = dict[str, float]()
+    for judged in summary.in_points.values():
+        for outcome in judged.outcomes:
+            evidence = outcome.given
+            # What all captions of a beam have on average is another quality.
+            if (evidence.metric, evidence.decoder) == (metric, "beam") and "beam's" not in evidence.what:
+                found |= {side.label: side.value for side in evidence.sides}
+    return found
+
+
+def knows_a_judge(summary: Summary) -> bool:
+    """Whether its judge is of another kind than what pays: such results have a twin, too."""
+    return summary.measures(JUDGE) and summary.measures(TWIN)
+
+
+def _comparisons(papers: Mapping[str, Summary]) -> Iterator[Named]:
+    for paper, summary in papers.items():
+        for claim in summary.claims:
+            for line in claim.lines:
+                if line.difference:
+                    yield paper, claim, line

@@ -1,0 +1,46 @@
+"""What other data say of a claim: only the same comparison."""
+
+from invented_evidence import evidence
+from test_report import invented_results
+
+from seqcap.report import elsewhere
+from seqcap.report.summary import Summary
+
+
+def results(tmp_path, folder: str, *comparisons: dict[str, object]) -> Summary:
+    records = [evidence(**{"paper": "p", **changes}).model_dump(mode="json") for changes in comparisons]
+    invented_results("p", folder=str(tmp_path / folder), records=records)
+    return Summary.read(tmp_path / folder / "p")
+
+
+BY_JUDGE = {"metric": "fixed_R@10", "decimals": 2}
+BY_TWIN = {"metric": "twin_R@10", "decimals": 2, "level": "detail"}
+
+
+def test_another_judge_is_another_comparison(tmp_path):
+    """Older results call a twin of what pays the judge, and have no other."""
+    here = results(tmp_path, "here", BY_JUDGE, BY_TWIN)
+    older, today = results(tmp_path, "older", BY_JUDGE), results(tmp_path, "today", BY_JUDGE, BY_TWIN)
+    assert elsewhere.same(here.claims[0], here, older) is None
+    assert elsewhere.is_tested(here.claims[0], older)
+    assert elsewhere.pairs(here, older) == []
+    assert elsewhere.same(here.claims[0], here, today) is not None
+    assert [pair.alike for pair in elsewhere.pairs(here, today)] == [True, True]
+
+
+def test_a_sum_needs_equal_seeds_and_the_same_measure(tmp_path):
+    here = results(tmp_path, "here", {"left": "a", "right": "b"})
+    claim = here.claims[0]
+    first, second = {"claim": "C2", "left": "a", "right": "x"}, {"claim": "C3", "left": "x", "right": "b"}
+    found = elsewhere.same(claim, here, results(tmp_path, "sum", first, second))
+    assert found is not None
+    assert (found.line.difference, found.line.low, found.words) == ("20.0", "", elsewhere.SUM)
+    for other in (second | {"seeds": 2}, second | {"metric": "METEOR"}, second | {"left": "y"}):
+        assert elsewhere.same(claim, here, results(tmp_path, "other", first, other)) is None
+
+
+def test_opposite_signs_need_intervals_on_both_sides(tmp_path):
+    here = results(tmp_path, "here", {"difference": 1.5})
+    for difference, scatter, opposite in ((-1.5, 0.1, True), (-0.1, 1.0, False), (1.5, 0.1, False)):
+        there = results(tmp_path, "there", {"difference": difference, "scatter": scatter})
+        assert [pair.opposite for pair in elsewhere.pairs(here, there)] == [opposite]
