@@ -206,10 +206,10 @@ def choose(
     """The operating point of curves, chosen by `measure` alone, not by the compared numbers.
 
     The stretches are those that the main curve covers (all, if it is not part of this run), and among them those that
-    most others cover, too. The point is the paper's value, `printed` in `scale`, if it is in one of them; else `ours`;
-    without that, the middle of the longest. A curve covers its range but for a tenth at either end. If some of its
-    neighbouring runs have several training seeds both, only the ways between such runs count: elsewhere a comparison is
-    no test. A point that fewer than half of the curves reach is refused.
+    most others cover, too. The point is the paper's value, `printed` in `scale`, if it is in one of them; else `ours`,
+    if that is; else the middle of the longest, but not below `ours`. A curve covers its range but for a tenth at either
+    end. If some of its neighbouring runs have several training seeds both, only the ways between such runs count:
+    elsewhere a comparison is no test. A point that fewer than half of the curves reach is refused.
     """
     other_ways = [found for curve in others if (found := _ways(results, curve, measure))]
     main_ways = _ways(results, main, measure)
@@ -227,7 +227,9 @@ def choose(
     most = max(covering(*stretch) for stretch in stretches)
     value = printed / scale
     if covering(value, value) < most:
-        value = _middle(stretches, [covering(*stretch) == most for stretch in stretches]) if ours is None else ours
+        value = _middle(stretches, [covering(*stretch) == most for stretch in stretches])
+        if ours is not None and (value < ours or covering(ours, ours) == most):
+            value = ours
     point = OperatingPoint(measure, value, printed, scale)
     levels = [its for curve in (main, *others) if len(its := _levels(results, curve, measure)) > 1]
     reach = sum(min(its) <= value <= max(its) for its in levels)

@@ -48,7 +48,7 @@ class Place(Frozen):
     scale: float
     others: tuple[str, ...] = ()
     task: str = IMAGE
-    level: str = ""  # the method whose value the point is, if not the paper's; "": the middle of what most cover
+    level: str = ""  # the method whose value the point is, if not the paper's, where as many reach it as anywhere
 
     def point(self, results: Results) -> OperatingPoint | None:
         main, measure = curve(results, PSST, self.task), Measure("greedy", self.metric)
@@ -56,9 +56,12 @@ class Place(Frozen):
             others = [line for method, line in curves(results, self.task).items() if method in self.others]
         else:
             others = [line for rhos in by_rho(results).values() for line in rhos.values() if line != main]
+        return choose(results, main, others, measure, self.printed, self.scale, self._level(results))
+
+    def _level(self, results: Results) -> float | None:
+        """The value of the method whose own value the point may be."""
         runs = curve(results, self.level, self.task).runs if self.level else ()
-        ours = level(results, runs[0], measure) if runs else None
-        return choose(results, main, others, measure, self.printed, self.scale, ours)
+        return level(results, runs[0], Measure("greedy", self.metric)) if runs else None
 
     def at(self, results: Results, method: str) -> str:
         """The run of a method that is nearest to the point; "" if there is none."""
@@ -80,14 +83,16 @@ class Place(Frozen):
         refused = f" {point.refused}." if point.refused else ""
         if point.is_printed:
             return f"The operating point is the paper's, {point.words()}.{refused}"
-        theirs = point.words(self.printed / self.scale)
-        return f"The paper's operating point is {theirs}. Ours is {point.words()}, {self.rule(point)}.{refused}"
+        theirs, rule = point.words(self.printed / self.scale), self.rule(results, point)
+        return f"The paper's operating point is {theirs}. Ours is {point.words()}, {rule}.{refused}"
 
-    def rule(self, point: OperatingPoint) -> str:
+    def rule(self, results: Results, point: OperatingPoint) -> str:
         """How the point was chosen."""
         if point.is_printed:
             return "the paper's"
-        return RULES["level"].format(method=METHODS[self.level].label) if self.level else RULES["middle"]
+        if point.value == self._level(results):
+            return RULES["level"].format(method=METHODS[self.level].label)
+        return RULES["middle"]
 
 
 class MethodsFile(Frozen):
