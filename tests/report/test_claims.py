@@ -166,6 +166,9 @@ class Invented:
     untestable: str = ""
     runs: tuple[str, ...] = ("a",)
 
+    def read_from(self, results: Results) -> tuple[str, ...]:
+        return self.runs
+
     def number(self, results: Results) -> Number:
         by_seed = {seed: self.value + (seed - 2) / 1000 for seed in self.seeds}
         resampled = np.full((DRAWS, max(len(self.seeds), 1)), self.value)
