@@ -19,6 +19,7 @@ from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading
 
 HALF = 0.5  # the rho that is compared with the printed one
+_HIGH_RATE = 0.0005  # a learning rate that straight-through bears better than rewards do
 # What methods may differ in where their CIDEr is equal: measure and scale.
 _UNEQUAL = {
     "BLEU-4": (Measure("greedy", "BLEU4"), 100),
@@ -101,13 +102,22 @@ def _own_listener(results: Results, group: Comparisons, column: str, method: str
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    told = (line, _points, _unequal, _other_rho, _drift, _variance, _page)
+    told = (line, _points, _rate, _unequal, _other_rho, _drift, _variance, _page)
     return [*filter(None, (tell(results) for tell in told))]
 
 
 def _points(results: Results) -> str:
     found = [f"{PLACES[table].name}: {PLACES[table].words(results)}" for table in ("table1", "table2", "table3")]
     return f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."
+
+
+def _rate(results: Results) -> str:
+    """The one learning rate of all methods, and whom it favours."""
+    runs = curve(results, PSST).runs
+    if not runs:
+        return ""
+    rate, file = results.by_name[runs[0]].learning_rate, ClaimsFile.read(results.paper)
+    return file.remark("rate", rate=rate, here=file.remark("favoured") if rate >= _HIGH_RATE else "")
 
 
 def _unequal(results: Results) -> str:
