@@ -29,9 +29,8 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     if speed := _speed(results):
         found.append(file.remark("speed", found=speed))
     rates, not_best = rates_on_val(results, _RATED, scale=1, digits=3)
-    if rates:
-        told = file.remark("not_best", labels=", ".join(not_best)) if not_best else ""
-        found.append(file.remark("rates", found=rates, not_best=told))
+    told = file.remark("not_best", labels=", ".join(not_best)) if not_best else ""
+    found.append(file.remark("rates", found=rates, not_best=told) if rates else file.remark("one_rate"))
     if variance := in_words(read_variance(results)[0]):
         found.append(file.remark("variance", found=variance))
     return found
