@@ -67,9 +67,10 @@ def _span(estimate: Estimate, scale: float) -> tuple[float, float, float]:
     return scale * value, scale * min(low, value), scale * max(high, value)
 
 
-def frame(axes: Sequence[Axes], points: Sequence[Point]) -> None:
-    """Gives axes one scale, on which all values are; the ends of long intervals are cut off."""
-    for limit, values in (("xlim", [point.x[0] for point in points]), ("ylim", [point.y[0] for point in points])):
+def frame(axes: Sequence[Axes], points: Sequence[Point], x: Sequence[float] = (), y: Sequence[float] = ()) -> None:
+    """Gives axes one scale, on which all values are, and `x` and `y`; the ends of long intervals are cut off."""
+    wide, high = [point.x[0] for point in points], [point.y[0] for point in points]
+    for limit, values in (("xlim", [*wide, *x]), ("ylim", [*high, *y])):
         margin = _MARGIN * (max(values) - min(values)) or 1.0
         for axis in axes:
             axis.set(**{limit: (min(values) - margin, max(values) + margin)})

@@ -32,6 +32,11 @@ class _Drawn:
     points: Sequence[Point]
     people: Mapping[str, Estimate] = field(default_factory=dict)  # "x" or "y" -> the only coordinate
 
+    def line_at(self, name: str) -> list[float]:
+        """Where people's line crosses the axis "x" or "y"; [] without one."""
+        coordinate = self.panel.x if name == "x" else self.panel.y
+        return [coordinate.scale * (self.people[name].value or 0.0)] if name in self.people else []
+
 
 def draw(
     results: Results,
@@ -62,6 +67,9 @@ def draw(
     for scale in {drawn.panel.scale for drawn in panels} - {""}:
         alike = [(axis, drawn.points) for axis, drawn in zip(axes, panels, strict=False) if drawn.panel.scale == scale]
         scatter.frame([axis for axis, _ in alike], [point for _, points in alike for point in points])
+    for axis, drawn in zip(axes, panels, strict=False):
+        if not drawn.panel.scale:
+            scatter.frame([axis], drawn.points, x=drawn.line_at("x"), y=drawn.line_at("y"))
     figure.draw_without_rendering()
     for axis, drawn in zip(axes, panels, strict=False):
         scatter.name_points(axis, drawn.points)
@@ -128,9 +136,9 @@ def _printed(results: Results, printed: PrintedPoints) -> list[Point]:
 
 def _draw_panel(axis: Axes, results: Results, drawn: _Drawn, declared: TradeOffs) -> None:
     scatter.draw_points(axis, drawn.points)
-    for name, ours in drawn.people.items():
-        line, coordinate = (axis.axvline, drawn.panel.x) if name == "x" else (axis.axhline, drawn.panel.y)
-        line(coordinate.scale * (ours.value or 0.0), color=GREY, linewidth=1.2, linestyle=":", zorder=0)
+    for name, line in (("x", axis.axvline), ("y", axis.axhline)):
+        for place in drawn.line_at(name):
+            line(place, color=GREY, linewidth=1.2, linestyle=":", zorder=0)
     data = f"{results.dataset(results.config.pictures)} {results.split(results.config.pictures)}"
     axis.set_title(results.fill(drawn.panel.title, data=data), loc="left")
     axis.set(xlabel=_label(results, drawn.panel.x), ylabel=_label(results, drawn.panel.y))
