@@ -28,6 +28,13 @@ def test_another_judge_is_another_comparison(tmp_path):
     assert [pair.alike for pair in elsewhere.pairs(here, today)] == [True, True]
 
 
+def test_all_captions_of_a_beam_are_another_measure_than_its_best(tmp_path):
+    here = results(tmp_path, "here", {"what": "CIDEr of the beam's 5"})
+    for what, same in (("CIDEr of the beam's 3", True), ("CIDEr of the best beam caption", False)):
+        there = results(tmp_path, "there", {"what": what})
+        assert (elsewhere.same(here.claims[0], here, there) is not None) == same
+
+
 def test_a_sum_needs_equal_seeds_and_the_same_measure(tmp_path):
     here = results(tmp_path, "here", {"left": "a", "right": "b"})
     claim = here.claims[0]

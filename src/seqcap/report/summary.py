@@ -39,6 +39,10 @@ Record = Mapping[str, Any]  # of a comparison: its evidence or, in version 1, it
 _CALLED = {"level": "kind", "p": "p_value", "q": "q_value", "printed": "paper_difference", "sign": "claimed"}
 
 
+# In the words for what is measured: the mean over all captions that a beam keeps, not its best one.
+_OF_ALL = "of the beam's "
+
+
 @dataclass(frozen=True)
 class Line:
     """A comparison as the first page shows it, its numbers in points; "" and () where there is no number."""
@@ -66,8 +70,9 @@ class Line:
     @classmethod
     def of(cls, line: Mapping[str, str]) -> Self:
         """From a line of claims.csv."""
+        captions = f"{line['decoder']}, all" if _OF_ALL in line["what"] else line["decoder"]
         return cls(
-            key=tuple(line[column] for column in ("paper", "metric", "decoder", "left", "right", "base")),
+            key=(line["paper"], line["metric"], captions, line["left"], line["right"], line["base"]),
             primary=line["level"] == "primary",
             what=line["what"],
             printed=line["printed"],
