@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from invented_papers import whole
 from parameter_files import ROOT
 
 from seqcap import papers
@@ -107,3 +108,13 @@ def test_all_papers_together_have_forty_numbers_at_most():
         assert all(len(metric) <= 8 for metric in file.metrics)
         total += len(file.metrics) + 4 * bool(file.claims)
     assert 20 <= total <= 40
+
+
+def test_runs_of_a_sweep_are_one_row_of_settings():
+    run = whole("psst").by_name["luo_w1"]
+    two = run.model_copy(update={"name": "luo_w2", "settings": dict(run.settings) | {"weight": 2.0}})
+    baseline = two.model_copy(update={"settings": dict(two.settings) | {"baseline": "reference"}})
+    seeds = two.model_copy(update={"seeds": (1,)})
+    assert section.runs_alike([run, two]) == [[run, two]]
+    # Two settings at once, or other seeds, make another row.
+    assert section.runs_alike([run, baseline, seeds]) == [[run], [baseline], [seeds]]

@@ -17,6 +17,7 @@ from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Results
 from seqcap.report.paper import Rows
+from seqcap.report.reported import ReportedRun
 from seqcap.report.summary import RESULTS, VERSION, Summary, foremost
 from seqcap.report.verdicts import COUNTED, NOT_RUN
 
@@ -126,7 +127,9 @@ def _details(results: Results, rows: Mapping[str, Rows], judged: Sequence[Judged
         results=results,
         of_claims=details_table(judged),
         literature=_literature(results),
-        in_words=_settings,
+        runs_alike=runs_alike(results.trained),
+        label_of=_label_of,
+        in_words=_settings_of,
         rows=rows,
         scores=[
             file
@@ -207,6 +210,45 @@ def _metrics(results: Results, judged: Sequence[JudgedClaim], file: ClaimsFile) 
             metric = registry.find(measured.metric)
             numbers[name] = round(float(values.mean()) * metric.scale, metric.digits(metric.scale))
     return numbers
+
+
+def runs_alike(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
+    """Runs one after the other that differ in their names and in one setting alone, the same one for all of them."""
+    found = list[list[ReportedRun]]()
+    for run in runs:
+        if found and _are_alike([*found[-1], run]):
+            found[-1].append(run)
+        else:
+            found.append([run])
+    return found
+
+
+def _are_alike(runs: Sequence[ReportedRun]) -> bool:
+    others = {(run.captioner, run.objective, run.reward, run.epochs, run.learning_rate, run.seeds) for run in runs}
+    return len(others) == 1 and len(_differing(runs)) == 1
+
+
+def _differing(runs: Sequence[ReportedRun]) -> list[str]:
+    """The settings that are not the same for all runs."""
+    keys = dict.fromkeys(key for run in runs for key in run.settings)
+    first = runs[0].settings
+    return [key for key in keys if any(run.settings.get(key) != first.get(key) for run in runs)]
+
+
+def _label_of(runs: Sequence[ReportedRun]) -> str:
+    """The label of runs that are alike, without what each adds to it after a comma; else all of their labels."""
+    heads = {run.label.rpartition(",")[0] for run in runs}
+    if len(runs) > 1 and len(heads) == 1 and heads != {""}:
+        return heads.pop()
+    return "; ".join(run.label for run in runs)
+
+
+def _settings_of(runs: Sequence[ReportedRun]) -> str:
+    """The settings of runs that are alike, with all values of the one that differs."""
+    settings = dict(runs[0].settings)
+    for key in _differing(runs):
+        settings[key] = " / ".join(_setting(run.settings.get(key)) for run in runs)
+    return _settings(settings)
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
