@@ -66,8 +66,11 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
     if overview.has(LITERAL):
         ahead = [row for row in better if overview.is_ahead(row, base, LITERAL)]
         behind = [row for row in better if overview.is_ahead(base, row, LITERAL)]
-        text += f" The literal listener clearly finds more by those of {_labels(ahead)}, fewer by those of "
-        text += f"{_labels(behind)}."
+        if ahead or behind:
+            text += f" The literal listener clearly finds more by those of {_labels(ahead)}, fewer by those of "
+            text += f"{_labels(behind)}."
+        else:
+            text += " A literal listener does not clearly find more, or fewer, by any of them."
     if overview.has(TRUTH):
         false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
         text += f" The captions of {_share(false, better)} of these are clearly less often true."
