@@ -19,7 +19,6 @@ from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading
 
 HALF = 0.5  # the rho that is compared with the printed one
-_HIGH_RATE = 0.0005  # a learning rate that straight-through bears better than rewards do
 # What methods may differ in where their CIDEr is equal: measure and scale.
 _UNEQUAL = {
     "BLEU-4": (Measure("greedy", "BLEU4"), 100),
@@ -29,6 +28,8 @@ _UNEQUAL = {
     "bits": (Measure("greedy", "bits"), 1),
     "true of its scene": (Measure("greedy", "true_of_own"), 100),
 }
+# Methods of Table 2 that have a w.
+_SWEPT = ("luo", "reinforce", ST, "st_gumbel", "annealed", PSST, "gumbel")
 _BESIDE_MLE = ("mle", "luo", ST, PSST)
 
 
@@ -102,7 +103,7 @@ def _own_listener(results: Results, group: Comparisons, column: str, method: str
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    told = (line, _points, _rate, _unequal, _other_rho, _drift, _variance, _page)
+    told = (line, _points, _rates, _unequal, _other_rho, _drift, _variance, _page)
     return [*filter(None, (tell(results) for tell in told))]
 
 
@@ -111,13 +112,18 @@ def _points(results: Results) -> str:
     return f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."
 
 
-def _rate(results: Results) -> str:
-    """The one learning rate of all methods, and whom it favours."""
-    runs = curve(results, PSST).runs
-    if not runs:
+def _rates(results: Results) -> str:
+    """The learning rate of every method that has a w."""
+    methods_of = dict[float, list[str]]()
+    for method in _SWEPT:
+        line = curve(results, method)
+        if line.runs:
+            rate = results.by_name[line.runs[0]].learning_rate
+            methods_of.setdefault(rate, []).append(line.label)
+    if not methods_of:
         return ""
-    rate, file = results.by_name[runs[0]].learning_rate, ClaimsFile.read(results.paper)
-    return file.remark("rate", rate=rate, here=file.remark("favoured") if rate >= _HIGH_RATE else "")
+    rates = "; ".join(f"{rate:g} of {', '.join(labels)}" for rate, labels in methods_of.items())
+    return ClaimsFile.read(results.paper).remark("rates", rates=rates)
 
 
 def _unequal(results: Results) -> str:
