@@ -20,12 +20,12 @@ from seqcap.report.overview import (
     Row,
 )
 
-SMOOTHING = "smoothing"  # a use beside the columns
+SMOOTHING, BOTH = "smoothing", "both"  # uses beside the columns
 
 
 def advice(overview: Overview, others: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """A paragraph for each use. `others`: use (a column of the table, or `SMOOTHING`) -> what the papers' own runs and
-    other data say of it."""
+    """A paragraph for each use. `others`: use (a column of the table, `SMOOTHING` or `BOTH`) -> what the papers' own
+    runs and other data say of it."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
@@ -35,6 +35,7 @@ def advice(overview: Overview, others: Mapping[str, str] = MappingProxyType({}))
         DIVERSITY: _for_diversity(overview, base),
         SMOOTHING: _of_smoothing(overview, base),
         DISTINCT: _for_distinctiveness(overview, base),
+        BOTH: _for_both(overview, base),
         TRUTH: _for_truth(overview, base),
     }
     return [f"{text} {others.get(use, '')}".rstrip() for use, text in found.items() if text]
@@ -49,8 +50,8 @@ def _for_one_caption(overview: Overview, base: Row) -> str:
     if overview.is_ahead(best, base, CIDER):
         return f"**The highest CIDEr of one caption{within}: {best.label}.** {numbers}. {_told(overview, best, CIDER)}"
     return (
-        f"**The highest CIDEr of one caption{within}: not known.** No objective is clearly above cross-entropy. The "
-        f"highest number is {best.label}'s, not told apart: {numbers}."
+        f"**The highest CIDEr of one caption{within}: none is clearly above cross-entropy.** The highest number is "
+        f"{best.label}'s, not told apart: {numbers}."
     )
 
 
@@ -121,19 +122,26 @@ def _for_distinctiveness(overview: Overview, base: Row) -> str:
         text += " A twin may believe what the payer believes."
     if overview.is_ahead(base, best, TRUTH):
         text += " At this setting its captions are clearly less often true."
-        text += _truest(overview, base, best, [row for row in kept if overview.is_ahead(row, base, column)])
     return text
 
 
-def _truest(overview: Overview, base: Row, best: Row, found: Sequence[Row]) -> str:
-    """Which of those that are found more often is most often true, and which of them it is not told apart from."""
-    truest = overview.best(TRUTH, found)
-    if truest is None or truest is best:
+def _for_both(overview: Overview, base: Row) -> str:
+    """What is found more often and no less often true; where nothing is, what comes nearest."""
+    column = overview.distinct
+    found = [row for row in overview.objectives if overview.is_ahead(row, base, column)]
+    if not found or not overview.has(TRUTH):
         return ""
-    numbers = _against(overview, truest, base, (TRUTH, overview.distinct, CIDER))
+    columns = (column, TRUTH, CIDER)
+    best = overview.best(column, [row for row in found if not overview.is_ahead(base, row, TRUTH)])
+    if best is not None:
+        numbers = _against(overview, best, base, columns)
+        return f"**Captions that tell images apart and are not clearly less often true: {best.label}.** {numbers}."
+    text = "**Captions that tell images apart and are as often true: none.** Of all that are clearly found more often"
+    truest = overview.best(TRUTH, found)
+    assert truest is not None
     close = [row.label for row in overview.close(truest, TRUTH) if row in found]
     apart = f" (not told apart: {', '.join(close)})" if close else ""
-    return f" Of those found clearly more often {truest.label} has most true captions{apart}: {numbers}."
+    return f"{text} {truest.label} has most true captions{apart}: {_against(overview, truest, base, columns)}."
 
 
 def _for_truth(overview: Overview, base: Row) -> str:
