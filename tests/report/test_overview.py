@@ -73,9 +73,13 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     )
     assert samples.startswith("**Random samples that are good one by one: SCST.**")
     # TOK's samples are more diverse, and worse; its best caption is not.
-    assert diversity.startswith("**Diverse samples: TOK.** Div-2, samples 90.0 [87.0, 93.0] against 75.0")
-    assert "The price: CIDEr, samples 15.0 [12.0, 18.0] against 30.0." in diversity
-    assert "Better single samples at least loss of diversity: SCST" in diversity
+    assert diversity.startswith(
+        "**Diverse samples at little cost: none.** Of those that do not clearly lower the beam's"
+    )
+    assert "TOK is most diverse: Div-2, samples 90.0 [87.0, 93.0] against 75.0; CIDEr, samples 15.0" in diversity
+    assert "At less cost" not in diversity
+    between = rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18}}
+    assert "At less cost: SEQ, Div-2, samples 86.0" in advice(table(between))[2]
     assert smoothing.endswith("setting each, 1 make samples clearly more diverse, and 1 clearly lower their CIDEr.")
     # The judge finds JOINT's captions, and a literal listener does not.
     assert distinct == "**Captions that tell images apart: none does so clearly better than cross-entropy.**"
@@ -85,9 +89,11 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     rows["joint"] = COOPERATION | {LITERAL: 65}
     one, _, diversity, _, distinct, _, _ = advice(table(rows))
     assert one.startswith("**The highest CIDEr of one caption: TOK.** CIDEr, beam 90.0 [87.0, 93.0] against 75.0")
-    assert diversity.startswith("**Diverse samples: TOK.**")
-    assert "The price" not in diversity
+    assert diversity.startswith(
+        "**Diverse samples: TOK.** Div-2, samples 90.0 [87.0, 93.0] against 75.0; CIDEr, samples"
+    )
     assert distinct.startswith("**Captions that tell images apart, to a judge: JOINT.**")
+    assert "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0. The judge is of" in distinct
     assert "The judge is of another kind than the retriever that pays." in distinct
     assert "At this setting its captions are clearly less often true." in distinct
     rows["joint"] = {**rows["joint"], TWIN: 65}
@@ -101,6 +107,12 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert both.startswith("**Captions that tell images apart and are not clearly less often true: SCST.** R@10 by the")
     assert distinct.endswith(" *On photographs:* as here.")
     assert "photographs" not in truth
+    # An interval that holds both cross-entropy's number and the best one says nothing.
+    of = table(rows | {"wild": BASE | {SAMPLES: 65}})
+    wild = of.rows[-1]
+    wide = replace(wild, levels=wild.levels | {SAMPLES: replace(wild.levels[SAMPLES], low=1.0, high=99.0)})
+    _, samples, *_ = advice(replace(of, rows=[*of.rows[:-1], wide]))
+    assert samples.endswith("Where one caption will do, its beam's has CIDEr 78.0. Too uncertain to tell: WILD.")
     few = replace(table({"start": START, "xe": BASE, "scst": REINFORCED}), budget="2 minutes")
     one, *_ = advice(few, {CIDER: "In longer runs: A."})
     assert one.startswith("**The highest CIDEr of one caption within 2 minutes: none is clearly above")

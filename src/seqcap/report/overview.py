@@ -33,8 +33,8 @@ READING = (
     "cross-entropy trained further. Bold: clearly better than every other objective. {clearly}"
 )
 PAIRED = (
-    "*Clearly*: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg). Rows share "
-    "seeds and images: a difference is surer than its two intervals look."
+    "*Clearly*: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg). So two "
+    "intervals may be apart without an arrow and, as rows share seeds and images, overlap with one."
 )
 ALONE = "A row in brackets has too few seeds to be compared with others."
 APART = (
