@@ -67,42 +67,71 @@ def test_rows_of_older_tables_are_told_apart_by_their_intervals(rows):
 
 
 def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
-    one, samples, diversity, smoothing, distinct, truth = advice(table(rows))
+    one, samples, diversity, smoothing, distinct, both, truth = advice(table(rows))
     assert one.startswith(
-        "**The highest CIDEr of one caption: not known.** No objective is clearly above cross-entropy. The highest"
+        "**The highest CIDEr of one caption: none is clearly above cross-entropy.** The highest number is SCST's"
     )
     assert samples.startswith("**Random samples that are good one by one: SCST.**")
     # TOK's samples are more diverse, and worse; its best caption is not.
-    assert diversity.startswith("**Diverse samples: TOK.** Div-2, samples 90.0 [87.0, 93.0] against 75.0")
-    assert "The price: CIDEr, samples 15.0 [12.0, 18.0] against 30.0." in diversity
-    assert "Better single samples at least loss of diversity: SCST" in diversity
+    assert diversity.startswith(
+        "**Diverse samples at little cost: none.** Of those that do not clearly lower the beam's"
+    )
+    assert "TOK is most diverse: Div-2, samples 90.0 [87.0, 93.0] against 75.0; CIDEr, samples 15.0" in diversity
+    assert "At less cost" not in diversity
+    between = rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18}}
+    assert "At less cost: SEQ, Div-2, samples 86.0" in advice(table(between))[2]
     assert smoothing.endswith("setting each, 1 make samples clearly more diverse, and 1 clearly lower their CIDEr.")
     # The judge finds JOINT's captions, and a literal listener does not.
     assert distinct == "**Captions that tell images apart: none does so clearly better than cross-entropy.**"
+    assert "as often true: none.** Of all that are clearly found more often JOINT has most true captions: R@10" in both
     assert truth.startswith("**Captions that are true: SCST.** True captions 90.0")
     rows["tok"] = SMOOTHING | {SAMPLES: 28, CIDER: 90}
     rows["joint"] = COOPERATION | {LITERAL: 65}
-    one, _, diversity, _, distinct, _ = advice(table(rows))
+    one, _, diversity, _, distinct, _, _ = advice(table(rows))
     assert one.startswith("**The highest CIDEr of one caption: TOK.** CIDEr, beam 90.0 [87.0, 93.0] against 75.0")
-    assert diversity.startswith("**Diverse samples: TOK.**")
-    assert "The price" not in diversity
+    assert diversity.startswith(
+        "**Diverse samples: TOK.** Div-2, samples 90.0 [87.0, 93.0] against 75.0; CIDEr, samples"
+    )
     assert distinct.startswith("**Captions that tell images apart, to a judge: JOINT.**")
+    assert "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0. The judge is of" in distinct
     assert "The judge is of another kind than the retriever that pays." in distinct
     assert "At this setting its captions are clearly less often true." in distinct
     rows["joint"] = {**rows["joint"], TWIN: 65}
     rows["xe"] = {**rows["xe"], TWIN: 40}
-    # Of those that are found more often the truest is named with what it is not told apart from.
+    *_, both, _ = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))
+    # The truest is named with what it is not told apart from.
+    assert "found more often TOK has most true captions (not told apart: JOINT): R@10 by the judge 55.0" in both
     rows["scst"] = REINFORCED | {DISTINCT: 58, TWIN: 58}
-    rows["tok"] = SMOOTHING | {DISTINCT: 58, TRUTH: 85, TWIN: 58}
-    *_, distinct, truth = advice(table(rows), others={DISTINCT: "*On photographs:* as here.", TRUTH: ""})
+    *_, distinct, both, truth = advice(table(rows), others={DISTINCT: "*On photographs:* as here.", TRUTH: ""})
     assert "of another kind than the retriever that pays. By a twin of what pays: R@10 by the twin 65.0" in distinct
-    assert "SCST has most true captions (not told apart: TOK): true captions 90.0" in distinct
+    assert both.startswith("**Captions that tell images apart and are not clearly less often true: SCST.** R@10 by the")
     assert distinct.endswith(" *On photographs:* as here.")
     assert "photographs" not in truth
+    # An interval that holds both cross-entropy's number and the best one says nothing.
+    of = table(rows | {"wild": BASE | {SAMPLES: 65}})
+    wild = of.rows[-1]
+    wide = replace(wild, levels=wild.levels | {SAMPLES: replace(wild.levels[SAMPLES], low=1.0, high=99.0)})
+    _, samples, *_ = advice(replace(of, rows=[*of.rows[:-1], wide]))
+    assert samples.endswith("Where one caption will do, its beam's has CIDEr 78.0. Too uncertain to tell: WILD.")
     few = replace(table({"start": START, "xe": BASE, "scst": REINFORCED}), budget="2 minutes")
     one, *_ = advice(few, {CIDER: "In longer runs: A."})
-    assert one.startswith("**The highest CIDEr of one caption within 2 minutes: not known.**")
+    assert one.startswith("**The highest CIDEr of one caption within 2 minutes: none is clearly above")
     assert one.endswith("In longer runs: A.")
+
+
+def test_a_row_of_few_seeds_is_shown_and_compared_with_nothing(rows):
+    lines = [
+        {"paper": "p", "row": run.upper(), "run": run, "objective": OBJECTIVES.get(run, "other")}
+        | {"column": CIDER, "direction": "higher", "ours": f"{numbers[CIDER]}", "ours_low": "", "ours_high": ""}
+        | {"n": f"9 images x {1 if run == 'mine' else 3} seed{'' if run == 'mine' else 's'}", "ahead_of": ""}
+        for run, numbers in {"xe": BASE, "scst": REINFORCED, "mine": REINFORCED | {CIDER: 99}}.items()
+    ]
+    of = Overview.of(lines)
+    assert [row.run for row in of.objectives] == ["scst"]
+    assert "of 1 are clearly below" in learnt(of)[0]
+    *table_lines, _, reading = of.markdown()
+    assert "| p | (MINE) | 99.0 |" in table_lines
+    assert reading.endswith("A row in brackets has too few seeds to be compared with others.")
 
 
 def test_what_older_tables_call_the_judge_is_a_twin(rows, tmp_path):

@@ -58,12 +58,12 @@ def invented_results(
     records: Sequence[dict[str, Any]] = (),
     **origin: object,
 ) -> None:
-    """A paper's page and its results: records of claims, or one claim that holds."""
+    """A paper's page and its results: records of claims, or one claim that holds. Controls are called Q."""
     of_claims: dict[str, list[dict[str, Any]]] = {}
     for record in records or [recorded(paper)]:
         of_claims.setdefault(record["claim"], []).append(record)
     explained = explained if isinstance(explained, str) else dict(explained)
-    claim = {"sentence": "a beats b", "why": "", "explained": explained, "control": False}
+    claim = {"sentence": "a beats b", "why": "", "explained": explained}
     said = {
         "version": version,
         "rule": "0123456789ab",
@@ -73,7 +73,9 @@ def invented_results(
         "levels": [] if dataset == "coco" else [dataset],
         "finding": {"sentence": "A is best.", "claim": "C1", "control": ""},
         "remarks": [],
-        "claims": [claim | {"id": name, "records": its} for name, its in of_claims.items()],
+        "claims": [
+            claim | {"id": name, "control": name.startswith("Q"), "records": its} for name, its in of_claims.items()
+        ],
     }
     data = {"task": "image", "name": dataset, "kind": "images", "sizes": {"val": 30, "train": 1200}, "seeds": [1, 2]}
     provenance = ORIGIN | {
@@ -94,6 +96,9 @@ def test_the_first_page_is_the_committed_one(here: Path):
     several = [recorded("several", metric=metric, what=f"{metric} of 5 samples") for metric in ("CIDEr", "METEOR")]
     several += [recorded("several", metric="SPICE", what="SPICE of 5 samples", **REVERSED)]
     several += [recorded("several", claim=f"C{number}", left=f"a{number}") for number in range(2, 9)]
+    # A control that came out the other way, and a claim of what a run's own listener finds.
+    several += [recorded("several", claim="Q1", left="q", **REVERSED)]
+    several[-2] = several[-2] | {"metric": "own_R@10"}
     invented_results("several", records=several, explained={"reversed": "It is too small.", "cannot tell": "Gone."})
     unsure = [recorded("unsure", **UNSURE), recorded("unsure", claim="C2", seeds=2)]
     unsure += [recorded("unsure", claim="C3", covariance=(), untestable="a seed does not reach the point")]

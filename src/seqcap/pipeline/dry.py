@@ -182,7 +182,10 @@ def _other_bytes(found: Mapping[str, Found]) -> list[str]:
 
 
 def _cut(line: str) -> str:
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 4].rstrip()} ..."
+    """A line as wide as a terminal; in a file or a pipe it is whole."""
+    if len(line) <= WIDTH or not sys.stdout.isatty():
+        return line
+    return f"{line[: WIDTH - 4].rstrip()} ..."
 
 
 # --- What DVC's records say

@@ -9,6 +9,7 @@ from seqcap.report.overview import (
     DISTINCT,
     DIVERSITY,
     LITERAL,
+    PEOPLE,
     PRECISION,
     RECALL,
     RECALL_OF_SAMPLES,
@@ -16,16 +17,17 @@ from seqcap.report.overview import (
     TRUTH,
     TWIN,
     WORDS,
+    Level,
     Overview,
     Row,
 )
 
-SMOOTHING = "smoothing"  # a use beside the columns
+SMOOTHING, BOTH = "smoothing", "both"  # uses beside the columns
 
 
 def advice(overview: Overview, others: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """A paragraph for each use. `others`: use (a column of the table, or `SMOOTHING`) -> what the papers' own runs and
-    other data say of it."""
+    """A paragraph for each use. `others`: use (a column of the table, `SMOOTHING` or `BOTH`) -> what the papers' own
+    runs and other data say of it."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
@@ -35,6 +37,7 @@ def advice(overview: Overview, others: Mapping[str, str] = MappingProxyType({}))
         DIVERSITY: _for_diversity(overview, base),
         SMOOTHING: _of_smoothing(overview, base),
         DISTINCT: _for_distinctiveness(overview, base),
+        BOTH: _for_both(overview, base),
         TRUTH: _for_truth(overview, base),
     }
     return [f"{text} {others.get(use, '')}".rstrip() for use, text in found.items() if text]
@@ -49,8 +52,8 @@ def _for_one_caption(overview: Overview, base: Row) -> str:
     if overview.is_ahead(best, base, CIDER):
         return f"**The highest CIDEr of one caption{within}: {best.label}.** {numbers}. {_told(overview, best, CIDER)}"
     return (
-        f"**The highest CIDEr of one caption{within}: not known.** No objective is clearly above cross-entropy. The "
-        f"highest number is {best.label}'s, not told apart: {numbers}."
+        f"**The highest CIDEr of one caption{within}: none is clearly above cross-entropy.** The highest number is "
+        f"{best.label}'s, not told apart: {numbers}."
     )
 
 
@@ -67,26 +70,28 @@ def _for_samples(overview: Overview, base: Row) -> str:
 
 
 def _for_diversity(overview: Overview, base: Row) -> str:
-    """The most diverse of those that do not clearly lower the beam's CIDEr, and what it costs samples; and what tells
-    most, or raises the CIDEr of samples at least cost."""
+    """The most diverse of those that do not clearly lower the beam's CIDEr, and what it costs samples; what costs them
+    less; and what tells most."""
     kept = [row for row in overview.objectives if not overview.is_ahead(base, row, CIDER)]
-    best = overview.best(DIVERSITY, kept)
-    if best is None or DIVERSITY not in base.levels:
+    diverse = [row for row in kept if overview.is_ahead(row, base, DIVERSITY)]
+    cheap = [row for row in diverse if not overview.is_ahead(base, row, SAMPLES)]
+    best = overview.best(DIVERSITY, cheap or diverse)
+    if DIVERSITY not in base.levels:
         return ""
-    if overview.is_ahead(best, base, DIVERSITY):
-        text = f"**Diverse samples: {best.label}.** {_against(overview, best, base, (DIVERSITY, CIDER))}."
-        costs = [column for column in (SAMPLES, RECALL_OF_SAMPLES) if overview.is_ahead(base, best, column)]
-        text += f" The price: {_against(overview, best, base, costs)}." if costs else ""
-    else:
+    if best is None:
         text = "**Diverse samples: none.** All that is clearly more diverse than cross-entropy loses CIDEr of the beam."
+    elif cheap:
+        text = f"**Diverse samples: {best.label}.** {_against(overview, best, base, (DIVERSITY, SAMPLES, CIDER))}."
+    else:
+        text = "**Diverse samples at little cost: none.** Of those that do not clearly lower the beam's CIDEr "
+        text += f"{best.label} is most diverse: {_against(overview, best, base, (DIVERSITY, SAMPLES, CIDER))}."
+        cheapest = overview.best(SAMPLES, diverse)
+        if cheapest is not None and cheapest is not best:
+            text += f" At less cost: {cheapest.label}, {_against(overview, cheapest, base, (DIVERSITY, SAMPLES))}."
     told = overview.best(RECALL_OF_SAMPLES, [row for row in kept if overview.is_ahead(row, base, RECALL_OF_SAMPLES)])
     if told is not None and told is not best:
         numbers = _against(overview, told, base, (RECALL_OF_SAMPLES, DIVERSITY, TRUTH))
         text += f" Samples that tell most facts together: {told.label}, {numbers}."
-    middle = overview.best(DIVERSITY, [row for row in kept if overview.is_ahead(row, base, SAMPLES)])
-    if middle is not None:
-        numbers = _against(overview, middle, base, (SAMPLES, DIVERSITY, TRUTH))
-        text += f" Better single samples at least loss of diversity: {middle.label}, {numbers}."
     return f"{text} Cross-entropy at another temperature was not run."
 
 
@@ -96,12 +101,15 @@ def _of_smoothing(overview: Overview, base: Row) -> str:
     if not rows:
         return ""
     better = [row.label for row in rows if overview.is_ahead(row, base, CIDER)]
+    below = [row for row in rows if overview.is_ahead(base, row, CIDER)]
     diverse = [row for row in rows if overview.is_ahead(row, base, DIVERSITY)]
     worse = [row for row in rows if overview.is_ahead(base, row, SAMPLES)]
     helps = f"{', '.join(better)} of it {'is' if len(better) == 1 else 'are'}" if better else "no kind of it is"
+    lower = "".join(f"; {row.label} is clearly below ({_against(overview, row, base, (CIDER,))})" for row in below)
     return (
-        f"**Smoothing: {helps} clearly above cross-entropy in CIDEr of the best caption.** Of {len(rows)} kinds, one "
-        f"setting each, {len(diverse)} make samples clearly more diverse, and {len(worse)} clearly lower their CIDEr."
+        f"**Smoothing: {helps} clearly above cross-entropy in CIDEr of the best caption{lower}.** Of {len(rows)} "
+        f"kinds, one setting each, {len(diverse)} make samples clearly more diverse, and {len(worse)} clearly "
+        "lower their CIDEr."
     )
 
 
@@ -114,6 +122,10 @@ def _for_distinctiveness(overview: Overview, base: Row) -> str:
     who = "a judge" if column == DISTINCT else "a twin of what pays"
     numbers = _against(overview, best, base, (column, LITERAL, TRUTH, CIDER))
     text = f"**Captions that tell images apart, to {who}: {best.label}.** {numbers}. {_told(overview, best, column)}"
+    people = next((row for row in overview.rows if row.run == PEOPLE), None)
+    if people is not None and {column, LITERAL} <= people.levels.keys():
+        text += f" {people.label[0].upper()}{people.label[1:]}: {column} {people.levels[column].value:.1f}; "
+        text += f"{LITERAL} {people.levels[LITERAL].value:.1f}."
     if column == DISTINCT:
         text += " The judge is of another kind than the retriever that pays."
         text += f" By a twin of what pays: {_against(overview, best, base, (TWIN,))}." if overview.has(TWIN) else ""
@@ -121,19 +133,26 @@ def _for_distinctiveness(overview: Overview, base: Row) -> str:
         text += " A twin may believe what the payer believes."
     if overview.is_ahead(base, best, TRUTH):
         text += " At this setting its captions are clearly less often true."
-        text += _truest(overview, base, best, [row for row in kept if overview.is_ahead(row, base, column)])
     return text
 
 
-def _truest(overview: Overview, base: Row, best: Row, found: Sequence[Row]) -> str:
-    """Which of those that are found more often is most often true, and which of them it is not told apart from."""
-    truest = overview.best(TRUTH, found)
-    if truest is None or truest is best:
+def _for_both(overview: Overview, base: Row) -> str:
+    """What is found more often and no less often true; where nothing is, what comes nearest."""
+    column = overview.distinct
+    found = [row for row in overview.objectives if overview.is_ahead(row, base, column)]
+    if not found or not overview.has(TRUTH):
         return ""
-    numbers = _against(overview, truest, base, (TRUTH, overview.distinct, CIDER))
+    columns = (column, TRUTH, CIDER)
+    best = overview.best(column, [row for row in found if not overview.is_ahead(base, row, TRUTH)])
+    if best is not None:
+        numbers = _against(overview, best, base, columns)
+        return f"**Captions that tell images apart and are not clearly less often true: {best.label}.** {numbers}."
+    text = "**Captions that tell images apart and are as often true: none.** Of all that are clearly found more often"
+    truest = overview.best(TRUTH, found)
+    assert truest is not None
     close = [row.label for row in overview.close(truest, TRUTH) if row in found]
     apart = f" (not told apart: {', '.join(close)})" if close else ""
-    return f" Of those found clearly more often {truest.label} has most true captions{apart}: {numbers}."
+    return f"{text} {truest.label} has most true captions{apart}: {_against(overview, truest, base, columns)}."
 
 
 def _for_truth(overview: Overview, base: Row) -> str:
@@ -155,5 +174,18 @@ def _against(overview: Overview, row: Row, base: Row, columns: Sequence[str]) ->
 
 
 def _told(overview: Overview, best: Row, column: str) -> str:
-    close = [row.label for row in overview.close(best, column)]
-    return f"Not told apart from it: {', '.join(close)}." if close else "It is clearly ahead of all others."
+    """What the best one of a column is not told apart from. A row whose interval holds both its number and
+    cross-entropy's says nothing, and is named apart."""
+    close, base, ours = overview.close(best, column), overview.baseline, best.levels[column].value
+    vague = [row for row in close if base is not None and _holds(row.levels[column], base.levels[column].value, ours)]
+    told = [row.label for row in close if row not in vague]
+    parts = [f"Not told apart from it: {', '.join(told)}."] if told else []
+    if vague:
+        parts.append(f"Too uncertain to tell: {', '.join(row.label for row in vague)}.")
+    return " ".join(parts) or "It is clearly ahead of all others."
+
+
+def _holds(level: Level, *numbers: float) -> bool:
+    """Whether the interval of a level holds all of some numbers."""
+    low, high = level.low, level.high
+    return low is not None and high is not None and all(low <= number <= high for number in numbers)

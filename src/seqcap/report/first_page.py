@@ -17,7 +17,6 @@ from seqcap.report.outcomes import in_print, numbers
 from seqcap.report.overview import (
     ACROSS,
     DISTINCT,
-    DIVERSITY,
     LITERAL,
     PEOPLE,
     PRECISION,
@@ -38,7 +37,16 @@ _WANTED = (DISTINCT, LITERAL, PRECISION, RECALL)
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _PRECISE = {PRECISION: 1, "true precision": 100}
 # Use of the advice -> the claims that tell of it on other data.
-_OF_USE = {SAMPLES: ("C1", "C2"), DIVERSITY: ("L6",), DISTINCT: ("D3a", "D1a"), TRUTH: ("D12d",)}
+_OF_USE = {SAMPLES: ("C1", "C2"), DISTINCT: ("D3a", "D1a"), TRUTH: ("D12d",)}
+# How a main claim fared -> in words, of one and of several.
+_BY_ITSELF = "by its own listener alone"
+_HEADLINES = {
+    HOLDS: ("holds", "hold"),
+    _BY_ITSELF: ("holds by its own listener alone", "hold by their own listeners alone"),
+    REVERSED: ("is reversed", "are reversed"),
+    LESS: ("shows no effect where print has one", "show no effect where print has one"),
+    "": ("is open", "are open"),
+}
 _SMOOTHING = ("L1", "L3", "L6")  # the claims that a kind of smoothing beats likelihood in captions
 
 
@@ -171,6 +179,8 @@ def first_page(report: Reported) -> str:
         held=outcomes.held(report.papers),
         failed=outcomes.failed(report.papers),
         left_open=outcomes.left_open(report.papers),
+        reversed_controls=outcomes.reversed_controls(report.papers),
+        by_whom=outcomes.by_whom,
         **_example(report),
         **_across(report),
         **_findings(report),
@@ -282,15 +292,20 @@ def _of_quality(report: Reported) -> str:
     parts = []
     for side, words in sides.items():
         its = [(paper, claim, line) for paper, claim, line in compared if line.side == side]
-        told = [f"{_left(line)} {numbers(line)} ({_link(paper, claim)})" for paper, claim, line in its]
+        told = [f"{_left(line)} {numbers(line)} ({_link(paper, claim)}{_alone(claim)})" for paper, claim, line in its]
         parts += [f"{words}: {', '.join(told)}"] if told else []
-    text = "**In the papers' own, longer runs, against cross-entropy of as many updates** (95% intervals, no q): "
+    text = "**Trained longer, against cross-entropy of as many updates** (the papers' own runs; 95% intervals, no q): "
     text += f"{'; '.join(parts)}. Others were not compared so."
     for data, papers in report.published.items():
         there = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
         told = [f"{_left(line)} {numbers(of)}" for line, of in there if of]
         text += f" *On {data}*, of these: {', '.join(told)}." if told else ""
     return text
+
+
+def _alone(claim: Claim) -> str:
+    """That one comparison of a claim says nothing of the claim, where it needs others, too, and does not hold."""
+    return ", CIDEr alone" if len(claim.primary) > 1 and claim.verdict != HOLDS else ""
 
 
 def _in_own_runs(report: Reported, rows: Overview, metric: str, words: str) -> str:
@@ -345,7 +360,9 @@ def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -
         there = report.elsewhere(paper, claim).get(data)
         if there:
             words = f" {there.words}" if there.words == elsewhere.SUM else ""
-            told.append(f"{_link(paper, claim)} {claim.sentence}: {numbers(there.line)}{words}")
+            whom = outcomes.by_whom(claim)
+            sentence = f"{claim.sentence} ({whom})" if whom else claim.sentence
+            told.append(f"{_link(paper, claim)} {sentence}: {numbers(there.line)}{words}")
     return f"*On {data}:* {'; '.join(told)}." if told else ""
 
 
@@ -396,7 +413,22 @@ def _findings(report: Reported) -> dict[str, Any]:
                 "judged": _by_the_judge(claim, controls),
             }
         )
-    return {"findings": findings, "left_out": left_out}
+    return {"findings": findings, "left_out": left_out, "headlines": _headlines(report, findings)}
+
+
+def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> str:
+    """ "1 holds (WTF-RL); 1 is open (SPIDEr: of 2, 1 holds, 1 is open)": how the papers' main claims fared."""
+    groups = dict[str, list[str]]()
+    for finding in findings:
+        claim, summary = finding["claim"], report.papers[finding["paper"]]
+        verdict = claim.verdict if claim.verdict in _HEADLINES else ""
+        alone = finding["judged"] and finding["judged"] != HOLDS
+        kind = _BY_ITSELF if verdict == HOLDS and alone else verdict
+        counted = "" if verdict == HOLDS else outcomes.counted(claim)
+        label = str(summary.said["label"])
+        groups.setdefault(kind, []).append(f"{label}: {counted}" if counted else label)
+    told = [(words, groups[kind]) for kind, words in _HEADLINES.items() if kind in groups]
+    return "; ".join(f"{len(its)} {words[len(its) > 1]} ({'; '.join(its)})" for words, its in told)
 
 
 def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> str:
@@ -420,11 +452,15 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
         for pair in elsewhere.pairs(report.papers[paper], summary)
     ]
     deciding = [(paper, pair) for paper, pair in compared if pair.here.key == pair.claim.deciding.key]
+    opposite = [(paper, pair) for paper, pair in compared if pair.opposite]
+    turned = {pair.claim.id for _, pair in opposite}
+    alike = [(paper, pair) for paper, pair in deciding if pair.alike]
     return {
         "compared": deciding,
         "turned": sum(pair.opposite for _, pair in deciding),
-        "opposite": [(paper, pair) for paper, pair in compared if pair.opposite],
-        "alike": [(paper, pair) for paper, pair in deciding if pair.alike],
+        "opposite": opposite,
+        "alike": [(paper, pair) for paper, pair in alike if pair.claim.id not in turned],
+        "divided": [(paper, pair) for paper, pair in alike if pair.claim.id in turned],
         "one_sided": [
             (paper, pair) for paper, pair in deciding if not pair.both and (pair.here.side or pair.there.side)
         ],

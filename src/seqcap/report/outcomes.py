@@ -18,6 +18,15 @@ _FAILED_BEFORE = "does not hold"  # of an older rule
 _MOST_NAMED = 4  # comparisons against a claim that are named beside the one that decides
 
 
+# Who finds what a claim measures, by the beginning of its metric.
+_BY_WHOM = {
+    "own_": "by its own listener",
+    "fixed_": "by the judge",
+    "twin_": "by the twin",
+    "better_english": "by automatic raters",
+}
+
+
 @dataclass(frozen=True)
 class Failed:
     """A claim that did not reproduce."""
@@ -38,6 +47,22 @@ def held(papers: Mapping[str, Summary]) -> dict[str, list[Claim]]:
         if its:
             found[paper] = its
     return found
+
+
+def reversed_controls(papers: Mapping[str, Summary]) -> list[tuple[str, Claim]]:
+    """Our questions to which the answer is the opposite of what was expected, each with its paper."""
+    return [
+        (paper, claim)
+        for paper, summary in papers.items()
+        for claim in summary.claims
+        if claim.control and claim.verdict == REVERSED
+    ]
+
+
+def by_whom(claim: Claim) -> str:
+    """Who finds what a claim measures; "" where no listener or rater is asked."""
+    metric = claim.deciding.key[1]
+    return next((who for start, who in _BY_WHOM.items() if metric.startswith(start)), "")
 
 
 def failed(papers: Mapping[str, Summary]) -> list[Failed]:

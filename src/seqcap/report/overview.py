@@ -1,12 +1,14 @@
 """The table of every paper's objectives on one captioner: what its CSV file says, and its markdown."""
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from seqcap.report.markdown import markdown_table
+from seqcap.report.verdicts import LEAST_SEEDS
 
 ACROSS = "across"  # the papers' objectives on one captioner: made like a paper, but of none
 PEOPLE = "human"  # the run of people's captions
@@ -31,9 +33,10 @@ READING = (
     "cross-entropy trained further. Bold: clearly better than every other objective. {clearly}"
 )
 PAIRED = (
-    "*Clearly*: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg). Rows share "
-    "seeds and images: a difference is surer than its two intervals look."
+    "*Clearly*: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg). So two "
+    "intervals may be apart without an arrow and, as rows share seeds and images, overlap with one."
 )
+ALONE = "A row in brackets has too few seeds to be compared with others."
 APART = (
     "*Clearly*: the two 95% intervals do not overlap. This table is of older code, which kept no paired differences; "
     "they would tell more rows apart."
@@ -63,6 +66,7 @@ class Row:
     run: str
     objective: str
     levels: Mapping[str, Level]  # column -> its number, where there is one
+    is_compared: bool = True  # whether it has seeds enough to be told apart from others
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,8 @@ class Overview:
             first = next(line for line in lines if line["run"] == run)
             its = [line for line in known if line["run"] == run]
             levels = {line["column"]: _level(line, known, paired) for line in its}
-            rows.append(Row(first["paper"], first["row"], run, first["objective"], levels))
+            is_compared = not paired or all(_has_seeds_enough(line) for line in its)
+            rows.append(Row(first["paper"], first["row"], run, first["objective"], levels, is_compared))
         directions = {line["column"]: line["direction"] for line in known}
         return cls(rows, directions, "; ".join(dict.fromkeys(line["n"] for line in known if "x" in line["n"])), paired)
 
@@ -106,8 +111,9 @@ class Overview:
 
     @property
     def objectives(self) -> list[Row]:
-        """The rows of objectives, cross-entropy not among them."""
-        return [row for row in self.rows if row.run != PEOPLE and row.objective != CROSS_ENTROPY]
+        """The rows of objectives that are compared, cross-entropy not among them."""
+        trained = [row for row in self.rows if row.run != PEOPLE and row.is_compared]
+        return [row for row in trained if row.objective != CROSS_ENTROPY]
 
     @property
     def distinct(self) -> str:
@@ -115,7 +121,7 @@ class Overview:
         return DISTINCT if self.has(DISTINCT) else TWIN
 
     def has(self, column: str) -> bool:
-        return any(column in row.levels for row in self.objectives)
+        return any(column in row.levels for row in self.rows if row.run != PEOPLE)
 
     def is_ahead(self, row: Row, other: Row, column: str) -> bool:
         """Whether a row is shown to be better than another in a column."""
@@ -141,8 +147,12 @@ class Overview:
         ]
         for row in self.rows:
             ours = [self._cell(row, column) for column in self.directions]
-            matrix.append([row.paper, row.label, *ours, *(texts.get(row.run, "–") for texts in more.values())])
-        return [*markdown_table(matrix), "", READING.format(n=self.n, clearly=PAIRED if self.paired else APART)]
+            label = row.label if row.is_compared else f"({row.label})"
+            matrix.append([row.paper, label, *ours, *(texts.get(row.run, "–") for texts in more.values())])
+        reading = READING.format(n=self.n, clearly=PAIRED if self.paired else APART)
+        if not all(row.is_compared for row in self.rows):
+            reading += f" {ALONE}"
+        return [*markdown_table(matrix), "", reading]
 
     def _cell(self, row: Row, column: str) -> str:
         if column not in row.levels:
@@ -164,6 +174,12 @@ def _level(line: Mapping[str, str], lines: Sequence[Mapping[str, str]], paired: 
     low, high = (float(line[name]) if line[name] else None for name in ("ours_low", "ours_high"))
     ahead = line["ahead_of"].split() if paired else [other["run"] for other in lines if _is_apart(line, other)]
     return Level(float(line["ours"]), low, high, frozenset(ahead))
+
+
+def _has_seeds_enough(line: Mapping[str, str]) -> bool:
+    """Whether a number is of so many seeds that it can be compared; what people say has none."""
+    seeds = re.search(r"x (\d+) seed", line["n"])
+    return seeds is None or int(seeds.group(1)) >= LEAST_SEEDS
 
 
 def _is_apart(line: Mapping[str, str], other: Mapping[str, str]) -> bool:
