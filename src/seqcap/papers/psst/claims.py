@@ -193,18 +193,25 @@ def _whole_rho(results: Results) -> str:
 def _ahead_in_both(results: Results, one: Curve, other: Curve) -> dict[int, float]:
     """Seed -> by how much the best R@10 of those runs of one curve that have more CIDEr than every run of another is
     above that one's best; below 0 where no run is ahead in both."""
-    quality, recall = (
-        {name: results.scores.by_seed(name, "greedy", metric) for name in (*one.runs, *other.runs)}
-        for metric in ("CIDEr", "own_R@10")
-    )
-    if any(values is None for values in (*quality.values(), *recall.values())):
+    quality, recall = (_by_seed(results, (*one.runs, *other.runs), metric) for metric in ("CIDEr", "own_R@10"))
+    if not quality or not recall:
         return {}
     found = {}
     for seed in results.by_name[other.runs[0]].seeds:
-        there = [name for name in one.runs if seed in quality[name].index]
         theirs = max(quality[name][seed] for name in other.runs)
-        ahead = [recall[name][seed] for name in there if quality[name][seed] > theirs]
+        ahead = [recall[name][seed] for name in one.runs if quality[name].get(seed, theirs) > theirs]
         found[seed] = max(ahead, default=0.0) - max(recall[name][seed] for name in other.runs)
+    return found
+
+
+def _by_seed(results: Results, runs: Sequence[str], metric: str) -> dict[str, dict[int, float]]:
+    """Run -> seed -> a measure of its greedy captions; {} where one has none."""
+    found = {}
+    for name in runs:
+        values = results.scores.by_seed(name, "greedy", metric)
+        if values is None:
+            return {}
+        found[name] = {seed: float(values[seed]) for seed in results.by_name[name].seeds}
     return found
 
 
