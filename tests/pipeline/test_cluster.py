@@ -74,7 +74,8 @@ def test_another_worker_goes_on_where_one_was_killed(tmp_path, processes):
     found = tmp_path / "scheduler.json"
     common = ["--scheduler-file", str(found)]
     processes.append(dask(tmp_path, "scheduler", *common, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"))
-    wait_until(found.is_file)
+    # Dask makes the file and writes it at once; between the two it is empty.
+    wait_until(lambda: found.is_file() and found.stat().st_size > 0)
     address = read_json(found)["address"]
     worker = ["worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
     first = dask(tmp_path, *worker)

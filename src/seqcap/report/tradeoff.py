@@ -5,7 +5,7 @@ Between runs of neighbouring weights a curve is linear; beyond the outermost one
 If a curve passes it several times, the better reading counts, and a remark says so.
 
 Every training seed has its own curve, and so has every resample of the test items; each is read at the same place,
-which gives the interval. Where a seed's curve does not get there, the number bears no test.
+which gives the interval. Where a seed's curve does not get there, the number is that of the others and bears no test.
 """
 
 import math
@@ -131,7 +131,11 @@ class Reading:
             untestable = f"{label} does not reach {point.words()} in most of the resamples of test items"
         elif without > _SOME:
             remarks.append(f"{label} does not reach {point.words()} in {without:.0%} of the resamples of test items")
-        if not short:
+        if len(short) < len(seeds):
+            # Seeds that get there speak for themselves; the mean curve would mix them with those that do not.
+            there = [place for place, seed in enumerate(seeds) if not math.isnan(by_seed[seed])]
+            by_seed = {seeds[place]: by_seed[seeds[place]] for place in there}
+            resampled = [resampled[place] for place in there]
             value = float(np.mean(list(by_seed.values())))
         items = min(int(sample.counted.any(axis=1).sum()) for sample in y)
         return Number(value, by_seed, np.stack(resampled, axis=1), items, tuple(remarks), untestable)

@@ -1,5 +1,6 @@
 """PSST's claims, where they are tested, and how far the language drifts."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from seqcap.report.statistics import Missing, difference
 from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading
 
-HALF = 0.5  # the rho that is compared with the printed one
+_CHOICE = "fixed_choice"  # between two pictures, by the judge
 # What methods may differ in where their CIDEr is equal: measure and scale.
 _UNEQUAL = {
     "BLEU-4": (Measure("greedy", "BLEU4"), 100),
@@ -30,6 +31,8 @@ _UNEQUAL = {
 }
 # Methods of Table 2 that have a w.
 _SWEPT = ("luo", "reinforce", ST, "st_gumbel", "annealed", PSST, "gumbel")
+# Retriever that no run has seen -> how its measures begin.
+_OTHERS = {"twin": "twin_", "judge": "fixed_"}
 _BESIDE_MLE = ("mle", "luo", ST, PSST)
 
 
@@ -40,7 +43,12 @@ def claims(results: Results) -> list[Comparison]:
         make = ways.get(stated.id, _at_point)
         found = [make(results, group, column, left, right) for _, column, _, left, right in group.each()]
         return [
-            replace(claim, id=stated.id, text=stated.sentence, untestable=_untestable(results, claim, of_run))
+            replace(
+                claim,
+                id=stated.id,
+                text=stated.sentence,
+                untestable=_untestable(results, claim, of_run) or _rater_fails(results, claim),
+            )
             for claim in found
         ]
 
@@ -49,6 +57,18 @@ def claims(results: Results) -> list[Comparison]:
 
 def _untestable(results: Results, claim: Comparison, of_run: Mapping[str, Ended]) -> str:
     return next(filter(None, (why_untestable(results, source, of_run) for source in claim.sources or ())), "")
+
+
+def _rater_fails(results: Results, claim: Comparison) -> str:
+    """Why the judge cannot stand for people who choose between two pictures: it tells people's captions apart less
+    often than a method's. "" where it can, or is not asked."""
+    if claim.metric != _CHOICE or not claim.sources:
+        return ""
+    theirs, ours = (source.number(results) for source in (people(Measure("greedy", _CHOICE)), claim.sources[0]))
+    if isinstance(theirs, Missing) or isinstance(ours, Missing) or theirs.value >= ours.value:
+        return ""
+    levels = f"{100 * theirs.value:.1f} of a hundred, those of {claim.left} {100 * ours.value:.1f}"
+    return f"cannot be tested: the judge, in place of raters, tells apart people's captions in {levels}"
 
 
 def _claim(measure: Measure, sources: Sequence[Source], where: str, names: Sequence[str]) -> Comparison:
@@ -96,14 +116,14 @@ def _rows_of(method: str) -> Sequence[str]:
 
 def _own_listener(results: Results, group: Comparisons, column: str, method: str, judge: str) -> Comparison:
     place, measure, its = PLACES["table3"], COLUMNS[column], curve(results, method)
-    judged = replace(measure, metric=measure.metric.replace("own_", "fixed_"))
+    judged = replace(measure, metric=measure.metric.replace("own_", _OTHERS[judge]))
     sides = [Reading(its, measured, place.point(results)) for measured in (measure, judged)]
     names = (f"{METHODS[method].label} listener", f"the {judge}")
-    return _claim(measure, sides, f"against the judge's, at equal CIDEr ({place.name})", names)
+    return _claim(measure, sides, f"against another's, at equal CIDEr ({place.name})", names)
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    told = (line, _points, _rates, _unequal, _other_rho, _drift, _variance, _page)
+    told = (line, _points, _rates, _unequal, _other_rho, _whole_rho, _drift, _variance, _page)
     return [*filter(None, (tell(results) for tell in told))]
 
 
@@ -156,6 +176,45 @@ def _other_rho(results: Results) -> str:
     return ClaimsFile.read(results.paper).remark("rho", point=point.words(), span=span) if point and span else ""
 
 
+def _whole_rho(results: Results) -> str:
+    """Whether rho 1, which may not get to the CIDEr of the others, is worse than the printed rho in both aims."""
+    line, whole = curve(results, PSST), by_rho(results).get("Multinomial", {}).get(1.0)
+    if whole is None or not line.runs:
+        return ""
+    margins = _ahead_in_both(results, line, whole)
+    if not margins:
+        return ""
+    of = sum(margin > 0 for margin in margins.values())
+    least = 100 * min((margin for margin in margins.values() if margin > 0), default=0.0)
+    values = {"ahead": of, "seeds": len(margins), "least": least}
+    return ClaimsFile.read(results.paper).remark("whole rho", **values) if of else ""
+
+
+def _ahead_in_both(results: Results, one: Curve, other: Curve) -> dict[int, float]:
+    """Seed -> by how much the best R@10 of those runs of one curve that have more CIDEr than every run of another is
+    above that one's best; below 0 where no run is ahead in both."""
+    quality, recall = (_by_seed(results, (*one.runs, *other.runs), metric) for metric in ("CIDEr", "own_R@10"))
+    if not quality or not recall:
+        return {}
+    found = {}
+    for seed in results.by_name[other.runs[0]].seeds:
+        theirs = max(quality[name][seed] for name in other.runs)
+        ahead = [recall[name][seed] for name in one.runs if quality[name].get(seed, theirs) > theirs]
+        found[seed] = max(ahead, default=0.0) - max(recall[name][seed] for name in other.runs)
+    return found
+
+
+def _by_seed(results: Results, runs: Sequence[str], metric: str) -> dict[str, dict[int, float]]:
+    """Run -> seed -> a measure of its greedy captions; {} where one has none."""
+    found = {}
+    for name in runs:
+        values = results.scores.by_seed(name, "greedy", metric)
+        if values is None:
+            return {}
+        found[name] = {seed: float(values[seed]) for seed in results.by_name[name].seeds}
+    return found
+
+
 def _drift(results: Results) -> str:
     """R@1 of the own listener minus R@1 of the judge, from the pretrained captioner to PSST."""
     point, measures = PLACES["table2"].point(results), [Measure("greedy", f"{who}_R@1") for who in ("own", "fixed")]
@@ -179,7 +238,7 @@ def _gaps(results: Results, sides: Mapping[str, Sequence[Source]]) -> str:
 
 
 def _variance(results: Results) -> str:
-    """Numbers of REINFORCE, of straight-through, and of PSST at both ends of rho and at the printed rho."""
+    """Numbers of REINFORCE, of straight-through, and of PSST with every rho."""
     found = read_estimates(results)
     rhos = qualities_by_rho(found, "multinomial")
     if not rhos:
@@ -188,14 +247,15 @@ def _variance(results: Results) -> str:
     others = {
         f"{reinforce}, paid for its own hinge alone": found[OWN_HINGE],
         f"{st}{NO_FEEDBACK}": found["multinomial", 0.0, False],
-        **{f"{psst}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, HALF, max(rhos)}) if rho in rhos},
+        **{f"{psst}, rho {rho:g}": rhos[rho] for rho in sorted(rhos)},
     }
     words = []
     for name, quality in others.items():
         hidden = "" if (quality.bias.low or 0.0) > 0 else " (not told from 0)"
-        words.append(f"{name}: {_digits(quality.variance)}, {_digits(quality.bias)}{hidden}, {_digits(quality.step)}.")
+        words.append(f"{name}: {_digits(quality.step)}, {_digits(quality.variance)}, {_digits(quality.bias)}{hidden}.")
     variance, step = _digits(found[EXACT].variance), _digits(found[EXACT].step)
     values = {"reinforce": reinforce, "variance": variance, "step": step, "others": " ".join(words)}
+    values["length"] = f"{math.sqrt(max(rhos[max(rhos)].bias.value or 0.0, 0.0)):.2g}"
     return ClaimsFile.read(results.paper).remark("variance", **values)
 
 

@@ -1,5 +1,6 @@
-"""Whether listeners learn. Where the hardest negative keeps the hinge of both directions at twice its margin, a
-listener gives all images one score, and what rests on it cannot be tested."""
+"""Whether listeners learn. Where the hardest negative keeps the hinge of both directions at twice its margin with every
+image, a listener gives all images one score, and what rests on it cannot be tested. A hinge that is as large with some
+images below their margin is that of a hard domain, not of a listener that gives one score to all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from seqcap.report.claims import Source
 from seqcap.report.inputs import Results
 from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, mixture
 
-DEAD = 1.8  # times the margin
+DEAD, ALL = 1.8, 0.99  # times the margin; share of images
 _END = 0.9  # what follows this share of the steps is the end
 
 
@@ -27,7 +28,7 @@ class Ended:
 
     @property
     def dead(self) -> bool:
-        return self.times > DEAD
+        return self.times > DEAD and self.share > ALL
 
 
 def ended(results: Results) -> dict[str, Ended]:
@@ -60,7 +61,9 @@ def line(results: Results) -> str:
     """A line about the listeners that do not learn; "" if all do."""
     dead = {results.by_name[name].label: its for name, its in ended(results).items() if its.dead}
     each = ", ".join(f"{label} (hinge {its.hinge:.2f}, share {its.share:.2f})" for label, its in dead.items())
-    return f"*Listeners that do not learn*, whose hinge ends above {DEAD:g} times its margin: {each}." if dead else ""
+    if not dead:
+        return ""
+    return f"*Listeners that do not learn*, whose hinge ends above {DEAD:g} times its margin, with all images: {each}."
 
 
 def _read_from(results: Results, curve: Curve, point: OperatingPoint | None) -> list[str]:
