@@ -71,7 +71,7 @@ def _for_samples(overview: Overview, base: Row) -> str:
 
 def _for_diversity(overview: Overview, base: Row) -> str:
     """The most diverse of those that do not clearly lower the beam's CIDEr, and what it costs samples; what costs them
-    less; and what tells most."""
+    less."""
     kept = [row for row in overview.objectives if not overview.is_ahead(base, row, CIDER)]
     diverse = [row for row in kept if overview.is_ahead(row, base, DIVERSITY)]
     cheap = [row for row in diverse if not overview.is_ahead(base, row, SAMPLES)]
@@ -88,10 +88,6 @@ def _for_diversity(overview: Overview, base: Row) -> str:
         cheapest = overview.best(SAMPLES, diverse)
         if cheapest is not None and cheapest is not best:
             text += f" At less cost: {cheapest.label}, {_against(overview, cheapest, base, (DIVERSITY, SAMPLES))}."
-    told = overview.best(RECALL_OF_SAMPLES, [row for row in kept if overview.is_ahead(row, base, RECALL_OF_SAMPLES)])
-    if told is not None and told is not best:
-        numbers = _against(overview, told, base, (RECALL_OF_SAMPLES, DIVERSITY, TRUTH))
-        text += f" Samples that tell most facts together: {told.label}, {numbers}."
     return f"{text} Cross-entropy at another temperature was not run."
 
 
