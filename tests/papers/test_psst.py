@@ -123,8 +123,11 @@ def test_methods_are_not_compared_below_mle(moved, said, refused):
             row["value"] += moved
     run = made.of_rows(rows_of)
     assert f"{said}{refused}" in PLACES["table2"].words(run)
-    note = lines(run, "psst_table2").set_index(["row", "column"])["note"][PSST, "R@10"]
-    assert note.endswith("is refused: 0 of 4 methods reach it") == bool(refused)
+    cell = lines(run, "psst_table2").set_index(["row", "column"]).loc[(PSST, "R@10")]
+    # Where nothing is compared, a row has its nearest run's number, without an interval and with the reason.
+    assert ("0 of 4 methods reach it: the number is of " in cell["note"]) == bool(refused)
+    assert cell["ours"]
+    assert bool(cell["ours_low"]) != bool(refused)
 
 
 def test_without_curves_there_is_no_point():

@@ -12,7 +12,7 @@ from seqcap.papers.psst.rows import COLUMNS, ENGLISH, PEOPLE, RECALL, method_of,
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.tables import Cell, Content, Estimate, Measure, columns_beside, people_label, records_beside, shown
-from seqcap.report.tradeoff import Reading, Score, level
+from seqcap.report.tradeoff import Reading, Score, level, nearest
 
 _GAP = "own minus judge, R@1"
 
@@ -28,6 +28,8 @@ def at_point(results: Results, table: str) -> Content:
     def ours(row: str, measure: Measure) -> Estimate:
         side = side_of(results, table, row, measure)
         made = shown(side.number(results), _units(results, place.task), registry.find(measure.metric).note)
+        if made.value is None and isinstance(side, Reading):
+            made = _elsewhere(results, side) or made
         dead = why_untestable(results, side, of_run)
         return replace(made, remarks=(*made.remarks, dead)) if dead else made
 
@@ -48,6 +50,21 @@ def at_point(results: Results, table: str) -> Content:
             ]
             cells[places[-1] + 1 : places[-1] + 1] = [cell.remarked("not in the paper's table") for cell in more]
     return Content(cells, words={"place": place.words(results)})
+
+
+def _elsewhere(results: Results, side: Reading) -> Estimate | None:
+    """A method's measure where its curve does not get to the operating point: that of its run nearest to it, which no
+    claim compares. None without such a run."""
+    name, point = nearest(results, side.curve, side.point), side.point
+    if name is None or point is None or side.of != "{run}":
+        return None
+    theirs = level(results, name, point.measure)
+    assert theirs is not None  # `nearest` has read it
+    why = point.refused or f"{side.curve.label} does not reach {point.words()}"
+    own = f"the number is of {results.by_name[name].label}, at its own {point.words(theirs)}"
+    made = side.measure.of(results, name)
+    # Without an interval it is not taken for one of the others.
+    return replace(made, low=None, high=None, remarks=(*made.remarks, f"{why}: {own}, and compares with no other row"))
 
 
 def footnote(results: Results) -> list[Cell]:
