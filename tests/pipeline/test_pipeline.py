@@ -83,14 +83,14 @@ def test_nothing_is_stale_after_a_run(copy):
         assert repo.status() == {}
 
 
-def test_a_run_trains_again_as_it_was_published(copy):
-    assert "val_cider: the same digits" in run(copy, "seqcap", "verify", "sll_sle")
+def test_a_run_trains_again_as_it_was_published(copy, programs):
+    assert "val_cider: the same digits" in run(copy, "seqcap", "verify", "sll_sle", programs=programs)
     assert not (copy / "scratch/verify-sll_sle").exists()
     curves = copy / "reports/sle/results/curves.csv"
     published = curves.read_text()
     line = next(line for line in published.splitlines() if line.startswith("sle,sll_sle,1,") and "val_cider" in line)
     curves.write_text(published.replace(line, f"{line}9"))
-    process = start(copy, "seqcap", "verify", "sll_sle")
+    process = start(copy, "seqcap", "verify", "sll_sle", programs=programs)
     output, _ = process.communicate(timeout=300)
     curves.write_text(published)
     assert process.returncode == 1

@@ -61,7 +61,7 @@ def code_hash(path: Path) -> str:
 def _statements(source: str) -> str:
     """Python without comments, docstrings and empty lines. Its text, not its tree: Pythons print a tree differently."""
     lines = source.splitlines()
-    for node in ast.walk(ast.parse(source)):
+    for node in _blocks(_tree(source)):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             docstring = node.body[0]
             for row in range(docstring.lineno - 1, docstring.end_lineno or docstring.lineno):
@@ -118,7 +118,7 @@ def _data_files(path: Path) -> tuple[Path, ...]:
 @cache
 def _imports(path: Path) -> tuple[str, ...]:
     """The modules that a file imports, and the names that it imports from them: these may be modules, too."""
-    return tuple(_imported(ast.parse(path.read_text(encoding="utf-8"))))
+    return tuple(_imported(_tree(path.read_text(encoding="utf-8"))))
 
 
 def _imported(node: ast.AST) -> Iterator[str]:
@@ -131,5 +131,22 @@ def _imported(node: ast.AST) -> Iterator[str]:
         for statement in node.orelse:
             yield from _imported(statement)
     else:
-        for child in ast.iter_child_nodes(node):
+        for child in _parts(node):
             yield from _imported(child)
+
+
+@cache
+def _tree(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+def _blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it but expressions."""
+    yield node
+    for child in _parts(node):
+        yield from _blocks(child)
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """A node's children that are no expressions: these have neither imports nor docstrings, and are most of a tree."""
+    return (child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
