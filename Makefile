@@ -61,7 +61,7 @@ bench: $(BIN)/.installed
 	python benchmarks/doors.py
 	python benchmarks/training.py
 	python benchmarks/walk.py
-	python benchmarks/cores.py --papers psst wtfrl
+	python benchmarks/cores.py --papers psst
 
 # Runs the graph on Flickr8k in a clone under runs/, and copies its reports to reports/flickr8k. FLICKR8K: its folder.
 FLICKR8K ?= ../shared/data/flickr8k

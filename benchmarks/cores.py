@@ -6,7 +6,8 @@
 
 The first of the last two keeps the seconds in results/stages.json; both print a table. Every core runs one stage, whose
 runs train one after the other, as `repro` has it with as many jobs as cores. Disk, memory's bandwidth and DVC's lock
-are taken to be no narrower than they were when the seconds were measured.
+are taken to be no narrower than they were when the seconds were measured. A stage that did not run then, such as those
+that make the starts that git keeps, takes no time; the last line says how many these are.
 """
 
 import argparse
@@ -55,12 +56,11 @@ def main() -> None:
     if arguments.measured is not None:
         files = {stage: arguments.measured / f"{split_address(stage)[1]}.json" for stage in graph}
         write_json(KEPT, {stage: read_json(path)["seconds"] for stage, path in files.items() if path.is_file()})
-    seconds = read_json(KEPT)
-    unknown = sorted(set(graph) - set(seconds))
-    if unknown:
-        problem = f"lacks the seconds of {len(unknown)} stages, first {unknown[0]}"
-        raise InputError(arguments.measured or KEPT, problem, "run these papers, and pass their seconds by --measured")
-    print("\n".join(table(graph, seconds)))
+    kept = read_json(KEPT)
+    if not set(graph) & set(kept):
+        raise InputError(KEPT, "has no stage of these papers", "run them, and pass their seconds by --measured")
+    print("\n".join(table(graph, {stage: kept.get(stage, 0.0) for stage in graph})))
+    print(f"{len(set(graph) - set(kept))} of {len(graph)} stages did not run then")
 
 
 if __name__ == "__main__":

@@ -215,6 +215,16 @@ def test_a_stage_of_another_dvc_is_waited_for(checkout):
     assert run(checkout, *work)[0] == 0
 
 
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("3", "3")])
+def test_libraries_have_a_thread_each(tmp_path, monkeypatch, capfd, given, expected):
+    """A stage has processes of its own for the cores that it may use."""
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    if given:
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+    assert repro.run_python(tmp_path, "-c", "import os; print(os.environ['OMP_NUM_THREADS'])") == 0
+    assert capfd.readouterr().out == f"{expected}\n"
+
+
 def test_a_stage_is_tried_again_once_the_other_dvc_has_ended(checkout, monkeypatch):
     """And so is the question what is out of date."""
     monkeypatch.chdir(checkout)

@@ -370,6 +370,8 @@ def test_tables_to_paste(two):
     again = score_files([references], [good, good], Request(["ROUGE_L"]))
     assert shown(again, as_markdown).splitlines()[3].startswith(f"| {good}: good | {values[0]} | ")
     assert "\n* differs from good, p < 0.05 (approximate randomisation, 10,000 trials, two-sided)\n" in markdown
+    tagged = [replace(systems[0], name="<b>x|y")]
+    assert f"\n| &lt;b>x\\|y | {values[0]} | " in shown(tagged, as_markdown)
     latex = shown(systems, as_latex)
     assert latex.startswith("\\begin{tabular}{lrrrrrr}\n\\toprule\n & ROUGE\\_L & vocabulary")
     assert f"\nbad & {values[1]}$^*$ & " in latex

@@ -111,10 +111,11 @@ def check_checkout(folder: Path) -> None:
 
 
 def run_python(folder: Path, *arguments: str) -> int:
-    """Runs the `python` that runs this with the code of a checkout, whatever is installed or active; its status."""
+    """Runs the `python` that runs this with the code of a checkout, whatever is installed or active; its status. Its
+    libraries have a thread each, where the user does not say otherwise: stages run side by side, in processes."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     code = os.pathsep.join([str((folder / "src").resolve()), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-    environment = os.environ | {"PYTHONPATH": code, "PATH": path}
+    environment = {"OMP_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": code, "PATH": path}
     return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=False).returncode
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seqcap.errors import InputError
+from seqcap.files.writing import atomic
 from seqcap.report import REPORTS, statistics
 from seqcap.report.evidence import Registered
 from seqcap.report.paper import Paper
@@ -30,7 +31,8 @@ def register(paper: Paper, day: str, folder: Path = REPORTS) -> list[str]:
             continue
         text = _with(text, name, found)
         said.append(f"{name}: {found.lacks or f'{found.seeds} seeds'}")
-    file.write_text(text, encoding="utf-8")
+    with atomic(file) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     return said
 
 

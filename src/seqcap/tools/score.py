@@ -135,7 +135,9 @@ def align(matrix: Sequence[Sequence[str]]) -> list[str]:
 
 def as_markdown(systems: Sequence[System], signatures: Mapping[str, str]) -> str:
     """A Markdown table with a row per system, and the signatures below it."""
-    lines = [line.replace("\\*", "*") for line in markdown_table(_to_paste(systems, "system"))]
+    # The name of a file may hold a tag, which a page would follow.
+    matrix = [[text.replace("<", "&lt;") for text in row] for row in _to_paste(systems, "system")]
+    lines = [line.replace("\\*", "*") for line in markdown_table(matrix)]
     return "\n".join([*lines, "", *_note(systems), *(f"- `{line}`" for line in signatures.values())])
 
 
