@@ -46,7 +46,14 @@ class PTBTokenizer:
 
 
 class Bleu:
-    """Corpus BLEU-1 .. n (Papineni et al., ACL 2002) with the closest reference length."""
+    """Corpus BLEU-1 .. n (Papineni et al., ACL 2002) with the closest reference length.
+
+    Args:
+        n: the highest order, 1 to 4.
+
+    Raises:
+        InputError: n is another number.
+    """
 
     def __init__(self, n: int = 4) -> None:
         if n not in (1, 2, 3, 4):
@@ -65,8 +72,15 @@ class Bleu:
 
 
 class Cider:
-    """CIDEr-D (Vedantam et al., CVPR 2015), with document frequencies of `gts`, or those given. Of one image alone, all
-    values are 0: a warning says so."""
+    """CIDEr-D (Vedantam et al., CVPR 2015).
+
+    Args:
+        frequencies: document frequencies, or their file; None: those of `gts`, of which one image alone gives all
+            zeros, as a warning says.
+
+    Raises:
+        InputError: the file is missing or another one.
+    """
 
     def __init__(self, frequencies: DocumentFrequencies | str | Path | None = None) -> None:
         self._frequencies = None if frequencies is None else DocumentFrequencies.given(frequencies)

@@ -27,9 +27,16 @@ def read_clip(path: Path, number: int) -> list[Image.Image]:
 
 
 class ClipSource:
-    """The clips of one dataset; errors as for `ImageSource`. `number`: how many frames of a clip are read. A clip
-    `x.gif` is a file in `root/gifs` or in a single `root/*.tar`; or the images in `root/frames/x`, in the order of the
-    numbers in their names. Several threads may read at once."""
+    """The clips of one dataset. A clip `x.gif` is a file in `root/gifs` or in a single `root/*.tar`; or the images in
+    `root/frames/x`, in the order of the numbers in their names. Several threads may read at once.
+
+    Args:
+        root: the dataset's folder.
+        number: how many frames of a clip are read.
+
+    Raises:
+        InputError: as `ImageSource`.
+    """
 
     def __init__(self, root: str | Path, number: int) -> None:
         self.number = number

@@ -63,8 +63,15 @@ class ImageSource:
     in `root` itself, as COCO's `train2014/`.
 
     A tar is indexed once and never unpacked; a name matches a member in any of its subfolders. Several threads may read
-    at once. An `InputError` if there are several tars, or the tar is compressed, damaged, or has members that are links
-    or would leave the folder.
+    at once.
+
+    Args:
+        root: the dataset's folder.
+        folder: the folder of images in `root`, if it is there.
+
+    Raises:
+        InputError: `root` is no folder, there are several tars, or the tar is compressed, damaged, or has members that
+            are links or would leave the folder.
     """
 
     def __init__(self, root: str | Path, folder: str = "images") -> None:

@@ -17,8 +17,12 @@ END = "</w>"  # marks the last piece of a word, so that pieces can be joined to 
 
 
 class Subwords:
-    """The merges of a byte-pair encoding, pairs of pieces in the order in which they are applied. `alphabet` has the
-    known characters, followed by `END` for those at the end of a word. Others become <unk>."""
+    """The merges of a byte-pair encoding.
+
+    Args:
+        alphabet: the known characters, followed by `END` for those at the end of a word. Others become <unk>.
+        merges: pairs of pieces, in the order in which they are applied.
+    """
 
     def __init__(self, alphabet: Sequence[str], merges: Sequence[tuple[str, str]]) -> None:
         self.alphabet, self.merges = list(alphabet), list(merges)

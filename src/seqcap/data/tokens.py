@@ -23,10 +23,18 @@ TOKENIZER = "tokenizer.json"  # beside the vocabulary's file
 class TokenVocabulary(Vocabulary):
     """Tokens in this package's order, `SPECIALS` first, and how captions become tokens and words again.
 
-    `ids` [V]: the model's id of each. The model may use one id for several specials, as GPT-2 does.
-    `knows_unknown`: whether the model has a token for the unknown; else <unk> has probability zero.
     Captions are words, as `seqcap.data.tokenizer` splits them: `encode` joins them by spaces before the tokenizer reads
-    them, `decode` splits what the tokenizer writes."""
+    them, `decode` splits what the tokenizer writes.
+
+    Args:
+        words: the text of each token, [V], `SPECIALS` first.
+        ids: the model's id of each, [V]. The model may use one id for several specials, as GPT-2 does.
+        knows_unknown: whether the model has a token for the unknown; else <unk> has probability zero.
+        tokenizer: the model's own.
+
+    Raises:
+        ValueError: `words` and `ids` differ in number, or as `Vocabulary`.
+    """
 
     def __init__(self, words: Sequence[str], ids: Sequence[int], knows_unknown: bool, tokenizer: Tokenizer) -> None:
         super().__init__(words)
@@ -90,7 +98,12 @@ def load_vocabulary(path: str | Path) -> Vocabulary:
 
 
 class InWords:
-    """A reward of words (`rewards.mixture.Metric`) for captions of tokens."""
+    """A reward of words (`rewards.mixture.Metric`) for captions of tokens.
+
+    Args:
+        vocabulary: of the captions' tokens. It has encoded the references (`encode_reference`).
+        metric: scores captions as numbers of `vocabulary.scored_words`.
+    """
 
     def __init__(self, vocabulary: TokenVocabulary, metric: Any) -> None:
         self._vocabulary, self._metric = vocabulary, metric

@@ -17,8 +17,15 @@ SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")
 
 
 class Vocabulary:
-    """Words and their ids: `SPECIALS` first, then words by descending count. A word's id is its position. `min_count`:
-    how often a word had to occur in the training captions."""
+    """Words and their ids: `SPECIALS` first, then words by descending count. A word's id is its position.
+
+    Args:
+        words: `SPECIALS`, then the words, each once.
+        min_count: how often a word had to occur in the training captions.
+
+    Raises:
+        ValueError: `words` do not begin with `SPECIALS`, or a word occurs twice.
+    """
 
     def __init__(self, words: Sequence[str], min_count: int = 1) -> None:
         if tuple(words[: len(SPECIALS)]) != SPECIALS:

@@ -55,24 +55,40 @@ class EstimatorsConfig(GradientsConfig, Sizes):
 
 @dataclass(frozen=True)
 class Estimator:
-    """A way to estimate the gradient through a listener."""
+    """A way to estimate the gradient through a listener.
 
-    name: str  # `REFERENCE`, `OWN_HINGE` or a distribution of `seqcap.models.relaxation`
-    draws: int = 1  # captions of each image over which one estimate is the mean
-    relaxation: Relaxation | None = None  # None: a score function
+    Attributes:
+        name: `REFERENCE`, `OWN_HINGE` or a distribution of `seqcap.models.relaxation`.
+        draws: captions of each image over which one estimate is the mean.
+        relaxation: how captions are passed on; None: a score function.
+    """
+
+    name: str
+    draws: int = 1
+    relaxation: Relaxation | None = None
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A batch of b images, a captioner and a listener."""
+    """A batch of b images, a captioner and a listener.
+
+    Attributes:
+        captioner: gradients are of its parameters.
+        listener: its hinge is differentiated.
+        features: for the captioner, [b, *feature shape].
+        images: the listener's embeddings [b, d].
+        references: people's captions, ids [b, references, time]; a missing one is all PAD.
+        margin: of the hinge, a cosine.
+        max_length: tokens of a caption, EOS included.
+    """
 
     captioner: Captioner
     listener: Retriever
-    features: Tensor  # for the captioner, [b, *feature shape]
-    images: Tensor  # the listener's embeddings [b, d]
-    references: Tensor  # people's captions, ids [b, references, time]; a missing one is all PAD
-    margin: float  # of the hinge, a cosine
-    max_length: int  # tokens of a caption, EOS included
+    features: Tensor
+    images: Tensor
+    references: Tensor
+    margin: float
+    max_length: int
 
     def embed(self, captions: Tensor) -> Tensor:
         """Embeddings [draws, b, d] of captions by image, ids [b * draws, time] or relaxed [b * draws, time, V]."""

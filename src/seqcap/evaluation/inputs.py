@@ -35,12 +35,19 @@ class EvaluationConfig(StageConfig):
 
 @dataclass
 class DecodedRun:
-    """The captions of one seed of a run, and the rows of their scores."""
+    """The captions of one seed of a run, and the rows of their scores.
+
+    Attributes:
+        name: the run's, or an ensemble's.
+        seed: of the training.
+        captions: decoder -> item, ascending -> its captions by rank.
+        log_prob: decoder -> mean over its captions, nats.
+    """
 
     name: str
     seed: int
-    captions: dict[str, Sets]  # decoder -> item, ascending -> captions by rank
-    log_prob: dict[str, float] = field(default_factory=dict)  # decoder -> mean over its captions, nats
+    captions: dict[str, Sets]
+    log_prob: dict[str, float] = field(default_factory=dict)
 
     def corpus(self, decoder: str, metric: str, value: float) -> pa.Table:
         """A row of `schemas.SCORES` for all captions of a decoder together."""

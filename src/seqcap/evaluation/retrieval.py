@@ -72,11 +72,17 @@ class RetrievalConfig(EvaluationConfig):
 
 @dataclass(frozen=True)
 class Said:
-    """Captions of a split's images by one decoder, or by people."""
+    """Captions of a split's images by one decoder, or by people.
+
+    Attributes:
+        decoder: its name in scores; people's captions count as "sample".
+        sets: item -> its captions, best first.
+        ids: [n, time], of all captions of `sets`, one after the other.
+    """
 
     decoder: str
     sets: Sets
-    ids: Tensor  # [n, time], of all captions of `sets`, one after the other
+    ids: Tensor
 
     @property
     def items(self) -> list[int]:
@@ -206,8 +212,16 @@ def listener_weights(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bo
 
 
 class Finder:
-    """A retriever, and its embeddings of all images of the split. InputError if the file is missing, holds no
-    retriever, or belongs to another task."""
+    """A retriever, and its embeddings of all images of the split.
+
+    Args:
+        path: the retriever's weights.
+        task: name of the task, a folder in artifacts/.
+        split: whose images are searched.
+
+    Raises:
+        InputError: the file is missing, holds no retriever, or belongs to another task.
+    """
 
     def __init__(self, path: Path, task: str, split: str) -> None:
         self.device = machine.device()
@@ -264,8 +278,15 @@ def _ranked(places: Tensor, name: str) -> Measured:
 
 
 class Speakers:
-    """The initial captioners of runs, one per seed, and what they read of the split. InputError if a file is missing,
-    holds no captioner, or belongs to another task."""
+    """The initial captioners of runs, one per seed, and what they read of the split.
+
+    Args:
+        seeds: those of the runs, at least one.
+        config: names the captioners, the task and the split.
+
+    Raises:
+        InputError: a file is missing, holds no captioner, or belongs to another task.
+    """
 
     def __init__(self, seeds: Sequence[int], config: RetrievalConfig) -> None:
         self.device = machine.device()

@@ -40,10 +40,16 @@ FOREIGN = {
 
 @dataclass(frozen=True)
 class SpecialTokens:
-    """The model's own ids."""
+    """The model's own ids.
+
+    Attributes:
+        pad: what pads captions.
+        start: what the decoder reads before a caption's first token.
+        end: what ends captions.
+    """
 
     pad: int
-    start: int  # what the decoder reads before a caption's first token
+    start: int
     end: int
 
 
@@ -154,7 +160,15 @@ def special_tokens(folder: Path, config: Any) -> SpecialTokens:
 
 
 class Pixels:
-    """The folder's image processor: images to the model's input."""
+    """The folder's image processor: images to the model's input.
+
+    Args:
+        folder: what `save_pretrained` wrote.
+
+    Raises:
+        InputError: transformers or a file is missing, or the folder holds no captioner or image processor that can be
+            read.
+    """
 
     def __init__(self, folder: Path) -> None:
         read_config(folder)

@@ -105,6 +105,9 @@ class Encoder(nn.Module):
 
     `smallest` is the side of the smallest image that it takes, in pixels; `channels` those of the map; `dim` the size
     of a pooled feature. It reads `frames` consecutive frames of a clip as one image, their channels concatenated.
+
+    Args:
+        backbone: one of `BACKBONES`; its weights are fresh.
     """
 
     mean: Tensor

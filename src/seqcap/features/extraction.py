@@ -57,15 +57,25 @@ class FeaturesConfig(StageConfig, Extraction):
 
 @dataclass(frozen=True)
 class Job:
-    """The images and settings that decide the features."""
+    """The images and settings that decide the features.
 
-    image_ids: list[int]  # in the order of the output
-    files: list[str]  # names for the source's `read`, one per id
-    grid: int  # side of the grid
-    dtype: str  # float16 or float32, as stored
+    Attributes:
+        image_ids: in the order of the output.
+        files: names for the source's `read`, one per id.
+        grid: side of the grid, in cells.
+        dtype: "float16" or "float32", as stored.
+        batch_size: images or clips per step.
+        image_size: images are squashed to this side, in pixels: usually 224; 299 for inception_v3.
+        frames: how many of a clip; None for images.
+    """
+
+    image_ids: list[int]
+    files: list[str]
+    grid: int
+    dtype: str
     batch_size: int
-    image_size: int  # images are squashed to this side: usually 224; 299 for inception_v3
-    frames: int | None = None  # of a clip; None for images
+    image_size: int
+    frames: int | None = None
 
     def key(self, encoder: Encoder, source: Source) -> str:
         """The name of the parts' folder; it differs for every encoder and set of images."""

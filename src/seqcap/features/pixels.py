@@ -24,8 +24,14 @@ class Pretrained(BaseModel):
 
 
 class PixelStore:
-    """Pixel values [*shape] of images, read and processed when they are asked for. InputError if the task in
-    artifacts/<task> has no pretrained captioner."""
+    """Pixel values [*shape] of images, read and processed when they are asked for.
+
+    Args:
+        task: the folder artifacts/<task>.
+
+    Raises:
+        InputError: the task has no pretrained captioner, or a file is missing or damaged.
+    """
 
     def __init__(self, task: Path) -> None:
         path = task / "data" / PRETRAINED

@@ -21,12 +21,18 @@ FIX = "delete it and run `dvc repro features`"
 
 
 class FeatureStore:
-    """The features of one Parquet file (`schemas.features_schema`). An `InputError` if it is no feature file, or a
-    feature is NaN or infinite, which may show only in `get`.
+    """The features of one Parquet file (`schemas.features_schema`).
 
     `image_ids` is [n] int64, in the file's order; `shape` that of one image's features, (channels,) or (height, width,
-    channels), and `dim` its last. Up to `memory_limit_bytes`, as stored, all features stay in memory; of a larger file,
-    the row groups that were used last.
+    channels), and `dim` its last.
+
+    Args:
+        path: the Parquet file.
+        memory_limit_bytes: up to this size, as stored, all features stay in memory; of a larger file, the row groups
+            that were used last.
+
+    Raises:
+        InputError: the file is no feature file, or a feature is NaN or infinite, which may show only in `get`.
     """
 
     def __init__(self, path: str | Path, memory_limit_bytes: int = MEMORY_LIMIT) -> None:

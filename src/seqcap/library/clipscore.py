@@ -45,8 +45,15 @@ class Encoder(Protocol):
 
 
 class LocalClip:
-    """transformers' CLIP in a folder that `save_pretrained` wrote; nothing is downloaded. InputError if the extra
-    `clip` is not installed, a file is missing, or it is no CLIP."""
+    """transformers' CLIP in a folder; nothing is downloaded.
+
+    Args:
+        folder: what `save_pretrained` wrote.
+        device: where the model computes, such as "cpu" or "cuda".
+
+    Raises:
+        InputError: the extra `clip` is not installed, a file is missing, or it is no CLIP.
+    """
 
     def __init__(self, folder: str | Path, device: str = "cpu") -> None:
         require("clip", "CLIPScore")
@@ -98,8 +105,14 @@ class LocalClip:
 
 @dataclass(frozen=True)
 class ClipEvaluation:
-    """CLIPScore, and RefCLIPScore if there are references: corpus values with 95% bootstrap intervals over items, and a
-    value [items] for each of `items`."""
+    """CLIPScore, and RefCLIPScore if there are references.
+
+    Attributes:
+        items: places in the lists, or keys of the dicts.
+        corpus: metric -> its mean over items, with a 95% bootstrap interval.
+        per_item: metric -> its values [items].
+        signature: what the values depend on, a line to paste into a paper.
+    """
 
     items: Sequence[Hashable]
     corpus: Mapping[str, Score]
@@ -141,8 +154,18 @@ def clip_score(
 
 
 class ClipReward:
-    """Pays completions by CLIPScore (0 .. 2.5), or by RefCLIPScore where the call has references, in the signature of
-    `CaptionReward`: the column `image_column` holds each completion's image, a file name or a Pillow image."""
+    """Pays completions by CLIPScore (0 .. 2.5), or by RefCLIPScore if it knows references, in the signature of
+    `CaptionReward`.
+
+    Args:
+        clip: a folder with a CLIP of transformers, or an `Encoder`.
+        image_column: the column with each completion's image, a file name or a Pillow image.
+        references_column: the column with each completion's references, a list of texts each; None: CLIPScore.
+        device: where the CLIP of a folder computes, such as "cpu" or "cuda".
+
+    Raises:
+        InputError: as `LocalClip`, for a folder.
+    """
 
     __name__ = "clipscore"
 

@@ -26,17 +26,26 @@ Frequencies = DocumentFrequencies | str | Path
 class Evaluation:
     """Scores of one system, x1 scale: CIDEr is in 0 .. 10, everything else in 0 .. 1.
 
-    `evaluation["CIDEr"]` is a `Score` (value, low, high), by a name in any spelling; `per_item["CIDEr"]` [items] has a
-    value for each of `items`, the mean over its candidates. BLEU's and METEOR's corpus value is not the mean of these.
+    `evaluation["CIDEr"]` is a `Score` (value, low, high), by a name in any spelling. BLEU's and METEOR's corpus value
+    is not the mean of the items' values.
+
+    Attributes:
+        items: places in the lists, or keys of the dicts.
+        corpus: metric -> its value of all captions, with a 95% bootstrap interval.
+        per_item: metric -> a value for each of `items`, [items], the mean over its candidates.
+        reasons: metric -> why it has no value.
+        signatures: metric -> what its values depend on, a line to paste into a paper.
+        notes: what a reader should know: items that are not scored, empty captions.
+        measured: metric -> its values with statistics of each item.
     """
 
     items: Sequence[Hashable]
     corpus: Mapping[str, Score]
     per_item: Mapping[str, Floats]
-    reasons: Mapping[str, str]  # why a metric has no value
-    signatures: Mapping[str, str]  # what a metric's values depend on, a line to paste into a paper
-    notes: Sequence[str]  # what a reader should know: items that are not scored, empty captions
-    measured: Mapping[str, Measured]  # with statistics of each item
+    reasons: Mapping[str, str]
+    signatures: Mapping[str, str]
+    notes: Sequence[str]
+    measured: Mapping[str, Measured]
 
     def __getitem__(self, metric: str) -> Score:
         """InputError with the reason, if the metric has no value."""
@@ -58,8 +67,12 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Systems, and how far each is from the first: `differences[system][metric]` is a `Difference` (value, low, high,
-    p_value) of metrics by their names in `Evaluation.corpus`."""
+    """Systems, and how far each is from the first.
+
+    Attributes:
+        systems: name -> its scores; the others are compared with the first.
+        differences: system -> metric, by its name in `Evaluation.corpus` -> how far it is from the first system.
+    """
 
     systems: Mapping[str, Evaluation]
     differences: Mapping[str, Mapping[str, Difference]]

@@ -17,12 +17,19 @@ ALIGNED = "pass a list of captions beside a list of references, or two dicts by 
 
 @dataclass(frozen=True)
 class Paired:
-    """Candidates and references of the same items, in words."""
+    """Candidates and references of the same items, in words.
 
-    items: list[Hashable]  # places in the lists, or keys of the dicts
+    Attributes:
+        items: places in the lists, or keys of the dicts.
+        candidates: [items], the captions of each in words: equally many.
+        references: [items], those of each in words.
+        missing: items with references that have no candidate.
+    """
+
+    items: list[Hashable]
     candidates: list[Words]
     references: list[Words]
-    missing: int  # items with references that have no candidate
+    missing: int
 
     @property
     def number(self) -> int:

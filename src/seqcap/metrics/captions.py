@@ -15,11 +15,17 @@ References = Mapping[int, Sequence[Caption]]
 
 
 class Scores(NamedTuple):
-    """A metric's values of the captions of some images, one of each."""
+    """A metric's values of the captions of some images, one of each.
 
-    image_ids: list[int]  # ascending
-    per_image: Floats  # [images]
-    corpus: float  # the metric's own aggregate, not always the mean
+    Attributes:
+        image_ids: ascending.
+        per_image: [images].
+        corpus: the metric's own aggregate, not always the mean.
+    """
+
+    image_ids: list[int]
+    per_image: Floats
+    corpus: float
 
 
 def mean_scores(image_ids: list[int], per_image: Iterable[float]) -> Scores:

@@ -23,11 +23,17 @@ BAD_ENDINGS = frozenset(["a", "an", "the", "with", "in", "on", "of", "at", "to",
 
 
 class MutualBleu(NamedTuple):
-    """mBLEU: how like each of an image's captions is to the others of that image."""
+    """mBLEU: how like each of an image's captions is to the others of that image.
 
-    image_ids: list[int]  # ascending
-    corpus: Floats  # [4] mBLEU-1..4
-    statistics: Floats  # [images, slots, 10]; `mutual_bleu_from_totals` of their sum over images gives `corpus`
+    Attributes:
+        image_ids: ascending.
+        corpus: mBLEU-1..4, [4].
+        statistics: [images, slots, 10]; `mutual_bleu_from_totals` of their sum over images gives `corpus`.
+    """
+
+    image_ids: list[int]
+    corpus: Floats
+    statistics: Floats
 
 
 def distinct_ngrams(sets: Sets, order: int) -> Scores:

@@ -30,8 +30,11 @@ MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM
 
 
 class References:
-    """References by image, under any name that the file gives to an image. `split` is that of the file, or of what is
-    asked for; None if it holds only one."""
+    """References by image, under any name that the file gives to an image.
+
+    Args:
+        found: what the file says.
+    """
 
     def __init__(self, found: Found) -> None:
         self._captions: dict[ImageId, list[Text]] = {}

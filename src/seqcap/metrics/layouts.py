@@ -35,13 +35,21 @@ DELIMITERS = ("\t", ",", ";", "|")
 
 @dataclass
 class Found:
-    """What a file says: each image's captions, in the file's order."""
+    """What a file says: each image's captions, in the file's order.
+
+    Attributes:
+        captions: image -> its captions.
+        names: other names of images, such as their files -> the image.
+        left_out: how many captions the dataset's makers rejected.
+        emptied: images all of whose captions they rejected.
+        splits: whether the file holds several splits.
+    """
 
     captions: dict[ImageId, list[str]] = field(default_factory=dict)
-    names: dict[str, ImageId] = field(default_factory=dict)  # other names of images, such as their files
-    left_out: int = 0  # captions that the dataset's makers rejected
-    emptied: set[ImageId] = field(default_factory=set)  # images all of whose captions they rejected
-    splits: bool = False  # whether the file holds several splits
+    names: dict[str, ImageId] = field(default_factory=dict)
+    left_out: int = 0
+    emptied: set[ImageId] = field(default_factory=set)
+    splits: bool = False
 
     def add(self, image: ImageId, texts: Sequence[str]) -> None:
         self.captions.setdefault(image, []).extend(texts)

@@ -33,8 +33,12 @@ class MeteorUnavailable(Exception):  # noqa: N818 (a state of the machine, not a
 
 class Meteor:
     """One METEOR process, for a `with` block; it takes about 10 seconds to start. Entering and scoring raise
-    `MeteorUnavailable` if Java is missing, too old, crashes, breaks METEOR's protocol or hangs (`timeout` seconds
-    without an answer). By then the process has ended, and later calls raise again."""
+    `MeteorUnavailable` if Java is missing, too old, crashes, breaks METEOR's protocol or hangs. By then the process has
+    ended, and later calls raise again.
+
+    Args:
+        timeout: seconds without an answer after which Java counts as hung.
+    """
 
     def __init__(self, timeout: float = 120.0) -> None:
         self._timeout = timeout

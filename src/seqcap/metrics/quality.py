@@ -30,11 +30,17 @@ FIRST_ID = 4  # smaller ids are special tokens
 
 @dataclass(frozen=True)
 class Measured:
-    """A metric's values of n captions, and the counts that give its value of any part of them."""
+    """A metric's values of n captions, and the counts that give its value of any part of them.
 
-    per_caption: Floats  # [n]
-    statistics: Floats  # [n, k] counts, whose sums over captions give corpus values
-    aggregate: Callable[[Floats], Floats]  # sums [..., k] -> corpus values [...]
+    Attributes:
+        per_caption: [n].
+        statistics: counts [n, k], whose sums over captions give corpus values.
+        aggregate: sums [..., k] -> corpus values [...].
+    """
+
+    per_caption: Floats
+    statistics: Floats
+    aggregate: Callable[[Floats], Floats]
 
     def corpus(self, rows: npt.ArrayLike | None = None) -> float:
         """The corpus value, not always the mean, of all captions or of some (indices or a mask)."""

@@ -14,17 +14,29 @@ Level = Literal["caption", "set", "corpus"]
 
 @dataclass(frozen=True)
 class Metric:
-    """What there is to know of a metric in order to show it."""
+    """What there is to know of a metric in order to show it.
 
-    name: str  # in scores, and in the columns of this package's tables
-    label: str  # in text
-    direction: Direction = "higher"  # which values are better; "" if neither
-    scale: float = 1  # of tables, 1 or 100
-    decimals: int = 4  # of unscaled values in CSV files
-    level: Level = "caption"  # what has a value: each caption, each item's set of captions, or all captions together
-    unit: str = ""  # "%", "words", "nats" or "bits"; "" for a score or a share
-    spacy: bool = False  # whether it uses spaCy's parser instead of the official one
-    statistics: str = ""  # name of the counts from which a corpus metric is computed; metrics may share them
+    Attributes:
+        name: in scores, and in the columns of this package's tables.
+        label: in text.
+        direction: which values are better; "" if neither.
+        scale: of tables, 1 or 100.
+        decimals: of unscaled values in CSV files.
+        level: what has a value: each caption, each item's set of captions, or all captions together.
+        unit: "%", "words", "nats" or "bits"; "" for a score or a share.
+        spacy: whether it uses spaCy's parser instead of the official one.
+        statistics: name of the counts from which a corpus metric is computed; metrics may share them.
+    """
+
+    name: str
+    label: str
+    direction: Direction = "higher"
+    scale: float = 1
+    decimals: int = 4
+    level: Level = "caption"
+    unit: str = ""
+    spacy: bool = False
+    statistics: str = ""
 
     @property
     def shown(self) -> str:

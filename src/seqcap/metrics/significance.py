@@ -20,7 +20,13 @@ _CHUNK, _NUMBERS = 50, 10_000_000  # at most so many resamples at a time, with s
 
 @dataclass(frozen=True)
 class Score:
-    """One metric of one system, x1 scale, with the 95% bootstrap interval over images if it has one."""
+    """One metric of one system, x1 scale, with the 95% bootstrap interval over images if it has one.
+
+    Attributes:
+        value: of all captions.
+        low: lower end of the 95% interval; None: it has none.
+        high: its upper end.
+    """
 
     value: float
     low: float | None = None
@@ -29,9 +35,16 @@ class Score:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far a system's metric is from another system's, x1 scale: with the 95% interval of the paired bootstrap over
-    images, and how probable a difference as large as this one is if both systems are equally good (two-sided p by
-    approximate randomisation)."""
+    """How far a system's metric is from another system's, x1 scale, with the 95% interval of the paired bootstrap over
+    images.
+
+    Attributes:
+        value: the system minus the other.
+        low: lower end of the 95% interval.
+        high: its upper end.
+        p_value: how probable a difference as large as this one is if both systems are equally good: two-sided, by
+            approximate randomisation.
+    """
 
     value: float
     low: float

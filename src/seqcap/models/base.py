@@ -55,7 +55,13 @@ class Captioner(nn.Module, ABC):
     same memory, that is, the same masks; otherwise policy gradients are biased.
     The training loop sets `dropout`, the rate on word embeddings and decoder outputs, and `precision`, float32 or
     bfloat16, of the factors of matrix products. With bfloat16, sums and weights stay float32; logits and outputs of
-    LSTMs are rounded. `vocabulary_size` V counts the special tokens."""
+    LSTMs are rounded.
+
+    Args:
+        vocabulary_size: V, the number of tokens, special ones included.
+        embedding: size of a token's embedding.
+        hidden: size of the decoder's output, which the layer over the vocabulary reads.
+    """
 
     kinds: ClassVar[tuple[str, ...]]  # kinds of tasks that the captioner can read, keys of `seqcap.tasks.KINDS`
     # The feature file that a captioner of images or clips reads: "pooled" or "grid"; or `PIXELS`. Empty: none.
@@ -210,7 +216,13 @@ class CaptionerConfig(Frozen):
 
 
 class ImageCaptioner(Captioner, Standardised):
-    """A captioner of images or clips, whose features have the form [..., channels]."""
+    """A captioner of images or clips, whose features have the form [..., channels].
+
+    Args:
+        config: its sizes: `hidden` is that of embeddings and decoder outputs.
+        vocabulary_size: V, the number of tokens.
+        feature_shape: that of one image's features: (channels,), (regions, channels) or (height, width, channels).
+    """
 
     kinds = ("images", "clips")
 

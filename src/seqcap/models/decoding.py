@@ -21,7 +21,12 @@ class Decoder(Protocol):
 
 @dataclass(frozen=True)
 class Captions:
-    """Decoded captions: ids [..., time], and log p(y|x) [...] in nats."""
+    """Decoded captions, with their probabilities.
+
+    Attributes:
+        tokens: ids [..., time]: words, EOS, then PAD.
+        log_prob: log p(y|x) [...], in nats.
+    """
 
     tokens: Tensor
     log_prob: Tensor
@@ -40,7 +45,13 @@ class Cursor(Protocol):
 
 
 class Plain:
-    """The cursor of any decoder."""
+    """The cursor of any decoder.
+
+    Args:
+        decoder: what reads the tokens.
+        memory: what the decoder looks at, one row per caption: tensors [n, ...].
+        state: the decoder's state before it reads the next token, tensors [n, ...].
+    """
 
     def __init__(self, decoder: Decoder, memory: Tensors, state: Tensors) -> None:
         self.decoder, self.memory, self.state = decoder, memory, state
@@ -56,7 +67,8 @@ class Plain:
 @torch.no_grad()
 def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor) -> Captions:
     """Draws captions from p(y|x) (temperature 1, no top-k), greedily in rows where `greedy` [n] is true. `memory` has
-    one row per caption, `max_length` counts EOS. So a self-critical baseline needs no second pass."""
+    one row per caption, `max_length` counts EOS. So a self-critical baseline needs no second pass. Returns tokens [n,
+    time] and log_prob [n]."""
     inputs = torch.full((len(greedy),), BOS, dtype=torch.long, device=greedy.device)
     room = torch.full_like(inputs, max_length)
     return continuations(captioner, memory, captioner.start(memory), inputs, room, greedy)
@@ -68,7 +80,7 @@ def continuations(
 ) -> Captions:
     """Continues captions until EOS, by sampling or greedily as in `rollout`; returns the new tokens only. `inputs` are
     the last tokens so far, ids [n], `state` the state before the decoder reads them. `room` [n], at least 1: how many
-    tokens each caption may still get, EOS included."""
+    tokens each caption may still get, EOS included. `greedy` is bool [n], `memory` has one row per caption."""
     return write(Plain(captioner, memory, state), inputs, room, greedy)
 
 
@@ -118,7 +130,8 @@ def complete(
     captioner: Captioner, memory: Tensors, captions: Tensor, rows: Tensor, lengths: Tensor, max_length: int
 ) -> Tensor:
     """Random completions of m prefixes of captions [n, time]: ids [m, max_length], prefixes included. `rows` [m] is the
-    caption of each prefix, `lengths` [m] its number of tokens, 1 to `max_length` - 1, without EOS."""
+    caption of each prefix, `lengths` [m] its number of tokens, 1 to `max_length` - 1, without EOS. `memory` has one row
+    per caption."""
     last = lengths - 1
     state = captioner.states(captions, memory, rows, last)
     sampled = torch.zeros_like(rows, dtype=torch.bool)
@@ -131,12 +144,14 @@ def complete(
 
 
 def greedy(captioner: Decoder, memory: Tensors, max_length: int) -> Captions:
-    """The most probable token at every step: one caption for each row of `memory`."""
+    """The most probable token at every step: one caption for each of the n rows of `memory`, tokens [n, time] and
+    log_prob [n]."""
     return rollout(captioner, memory, max_length, torch.ones(len(memory[0]), dtype=torch.bool, device=memory[0].device))
 
 
 def sample(captioner: Decoder, memory: Tensors, max_length: int, samples: int) -> Captions:
-    """Random captions: tokens [n, samples, time], log_prob [n, samples]."""
+    """Random captions, `samples` for each of the n rows of `memory`: tokens [n, samples, time], log_prob [n,
+    samples]."""
     n = len(memory[0])
     greedy = torch.zeros(n * samples, dtype=torch.bool, device=memory[0].device)
     drawn = rollout(captioner, repeat(memory, samples), max_length, greedy)
@@ -150,7 +165,8 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_re
     unfinished ones fill the beam again. Without this rule the search finds the most probable caption of a captioner
     with few training images: "a girl". It stops when no unfinished hypothesis can enter the best `width` finished ones.
     A `width` above the number of captions makes it exhaustive. `no_repeat_ngram`: see `forbid_repeats`; 0: no limit.
-    Returns tokens [n, width, time] and log_prob [n, width], best first (-inf where fewer captions exist)."""
+    Returns tokens [n, width, time] and log_prob [n, width], best first (-inf where fewer captions exist). `memory` has
+    n rows, one per image."""
     n, device = len(memory[0]), memory[0].device
     memory = repeat(memory, width)
     state = captioner.start(memory)

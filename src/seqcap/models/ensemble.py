@@ -17,7 +17,11 @@ from seqcap.models.base import Captioner, Tensors
 class Ensemble:
     """p(y_t | y_<t, x) = 1/k sum_i p_i(y_t | y_<t, x) over k captioners with one vocabulary. Members are in evaluation
     mode; their architectures and features may differ. Memory and state are the members' tensors one after the other, so
-    decoding works as for one captioner. One member gives the same bytes as alone."""
+    decoding works as for one captioner. One member gives the same bytes as alone.
+
+    Args:
+        members: the k captioners, at least one, in the order of the features that `encode` takes.
+    """
 
     def __init__(self, members: Sequence[Captioner]) -> None:
         self.members = tuple(members)

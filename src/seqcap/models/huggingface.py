@@ -35,7 +35,12 @@ class Config(Frozen):
 
 class Head:
     """The layer over the vocabulary in this package's order of tokens. Its weights are the model's: gradients reach
-    them."""
+    them.
+
+    Args:
+        captioner: the captioner whose `ids` [V] number this package's tokens in the model.
+        linear: the model's own layer, from [hidden] to its tokens, with or without bias.
+    """
 
     def __init__(self, captioner: "Model", linear: Any) -> None:
         self._captioner, self._weight, self._bias = captioner, linear.weight, linear.bias
@@ -70,7 +75,16 @@ class Model(Captioner):
     drew them; the training loop's `dropout` is on the word embeddings and on the decoder's outputs, one mask an image.
     The memory: keys and values [n, heads, cells, hidden / heads] of the image in each layer, then the two masks. The
     state is that of `seqcap.models.transformer`.
-    InputError if the folder holds no such captioner, or `vocabulary_size` or `feature_shape` are not its own."""
+
+    Args:
+        config: the folder, and how many of its weights are trained.
+        vocabulary_size: V, the number of the folder's tokens.
+        feature_shape: (channels, height, width) of the image processor's pixel values; no weight depends on it.
+
+    Raises:
+        InputError: the folder holds no such captioner, it has another number of tokens than `vocabulary_size`, or the
+            extra for LoRA is asked for and not installed.
+    """
 
     kinds = ("images",)
     features = PIXELS

@@ -12,7 +12,13 @@ from seqcap.models.recording import Recording, Steps, pick, precision_of
 
 class LSTMRecording(Recording):
     """Keeps gates and states of every step. The gradient through time is written by hand, so that the products for the
-    weights' gradients take all steps at once."""
+    weights' gradients take all steps at once.
+
+    Args:
+        captioner: an LSTM captioner (`seqcap.models.lstm`).
+        memory: what its `encode` returned, one row per caption: projected features, masks of inputs and masks of
+            outputs, each [n, hidden].
+    """
 
     def __init__(self, captioner: Captioner, memory: Tensors) -> None:
         super().__init__(captioner)
@@ -87,7 +93,7 @@ class LSTMRecording(Recording):
 
 
 def add_product(total: Tensor, left: Tensor, right: Tensor, precision: torch.dtype) -> Tensor:
-    """total + left @ right, float32, in place."""
+    """total [n, m] + left [n, k] @ right [k, m], float32, in place; the factors in `precision`."""
     if precision == torch.float32:
         return total.addmm_(left, right)
     return total.add_(left.to(precision) @ right.to(precision))

@@ -19,15 +19,25 @@ ALIGNED = 16  # a CPU takes half as long again for products whose rows are no mu
 
 @dataclass(frozen=True)
 class Scores:
-    """Of the m tokens of captions, row by row, with gradient."""
+    """Scores of the m tokens of captions, row by row, with gradient.
 
-    log_prob: Tensor  # log p [m] in nats
-    outputs: Tensor  # the decoder's outputs [m, hidden]
-    entropy: Tensor  # of the tokens' distributions [m] in nats; empty if it was not asked for
+    Attributes:
+        log_prob: log p [m], in nats.
+        outputs: the decoder's outputs [m, hidden].
+        entropy: of the tokens' distributions [m], in nats; empty if it was not asked for.
+    """
+
+    log_prob: Tensor
+    outputs: Tensor
+    entropy: Tensor
 
 
 class Steps:
-    """The steps in which captions [n, time] are drawn: all captions' first tokens, then all second ones, and so on."""
+    """The steps in which captions [n, time] are drawn: all captions' first tokens, then all second ones, and so on.
+
+    Args:
+        captions: ids [n, time]: words, EOS, then PAD.
+    """
 
     def __init__(self, captions: Tensor) -> None:
         self.captions = captions
@@ -49,7 +59,12 @@ class Steps:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Captions, ids [n, time], and what was computed to draw them."""
+    """Captions, and what was computed to draw them.
+
+    Attributes:
+        tokens: ids [n, time]: words, EOS, then PAD.
+        recording: what the captioner computed, for all steps of these n captions.
+    """
 
     tokens: Tensor
     recording: "Recording"
@@ -84,7 +99,8 @@ def record(
     captioner: Captioner, memory: Tensors, max_length: int, greedy: Tensor, prefix: Tensor | None = None
 ) -> Recorded:
     """Draws captions as `decoding.rollout` does, the same ones from the same random numbers. `prefix`, ids [n, time]:
-    what captions begin with; see `decoding.write`."""
+    what captions begin with; see `decoding.write`. `memory` has one row per caption; `greedy`, bool [n], tells which
+    captions are not random."""
     recording = (captioner.recording or Rescored)(captioner, memory)
     inputs = torch.full((len(greedy),), BOS, dtype=torch.long, device=greedy.device)
     with torch.no_grad():
@@ -93,7 +109,11 @@ def record(
 
 
 class Recording(ABC):
-    """A cursor (`decoding.Cursor`) that keeps what gradients need. It starts before the first token."""
+    """A cursor (`decoding.Cursor`) that keeps what gradients need. It starts before the first token.
+
+    Args:
+        captioner: the captioner that draws.
+    """
 
     def __init__(self, captioner: Captioner) -> None:
         self.captioner = captioner
@@ -117,7 +137,12 @@ class Recording(ABC):
 
 
 class Rescored(Recording):
-    """Of any captioner: captions pass the decoder again, but not the layer over the vocabulary."""
+    """Of any captioner: captions pass the decoder again, but not the layer over the vocabulary.
+
+    Args:
+        captioner: the captioner that draws.
+        memory: what `captioner.encode` returned, one row per caption: tensors [n, ...].
+    """
 
     def __init__(self, captioner: Captioner, memory: Tensors) -> None:
         super().__init__(captioner)
@@ -140,7 +165,12 @@ class Rescored(Recording):
 
 
 class Stepwise(Recording):
-    """Of captioners that read captions token by token in any case: autograd records every step."""
+    """Of captioners that read captions token by token in any case: autograd records every step.
+
+    Args:
+        captioner: the captioner that draws.
+        memory: what `captioner.encode` returned, one row per caption: tensors [n, ...].
+    """
 
     def __init__(self, captioner: Captioner, memory: Tensors) -> None:
         super().__init__(captioner)
@@ -164,7 +194,11 @@ class Stepwise(Recording):
 
 class Layer:
     """The layer over the vocabulary, and the probabilities at every step. Its weights are padded with impossible tokens
-    (`ALIGNED`)."""
+    (`ALIGNED`).
+
+    Args:
+        captioner: the captioner whose `output` it is, in its precision.
+    """
 
     def __init__(self, captioner: Captioner) -> None:
         self.output, self.size = captioner.output, captioner.vocabulary_size

@@ -22,12 +22,19 @@ Distribution = Literal["multinomial", "gumbel"]
 @dataclass(frozen=True)
 class Relaxation:
     """How a step turns its distribution p_t into a vector. The gradient is that of p_t for "multinomial"; for "gumbel",
-    that of softmax((log p_t + g) / temperature) with Gumbel noise g, whose argmax is the drawn index."""
+    that of softmax((log p_t + g) / temperature) with Gumbel noise g, whose argmax is the drawn index.
+
+    Attributes:
+        distribution: whose gradient the vector has: "multinomial" or "gumbel".
+        rho: probability, per caption and step, of passing on the distribution itself; 0 to 1.
+        temperature: of the Gumbel-softmax, above 0; "multinomial" does not use it.
+        feedback_grad: whether the gradient also flows through the captioner's next input.
+    """
 
     distribution: Distribution
-    rho: float  # probability, per caption and step, of passing on the distribution itself
+    rho: float
     temperature: float = 1.0
-    feedback_grad: bool = True  # whether the gradient also flows through the captioner's next input
+    feedback_grad: bool = True
 
     @property
     def reads_tokens(self) -> bool:
@@ -37,9 +44,15 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Relaxed captions `passed` [n, time, V] with gradient, and the drawn indices `tokens` [n, time]. `soft`: at what
-    share of the words, EOS excluded, the distribution was passed on. `log_prob` [n]: that of the tokens, with gradient,
-    if the captioner read these tokens and nothing else (`Relaxation.reads_tokens`)."""
+    """Captions that a listener can read with a gradient, and what was drawn.
+
+    Attributes:
+        passed: the relaxed captions [n, time, V], with gradient.
+        tokens: the drawn ids [n, time].
+        soft: the share of the words, EOS excluded, at which the distribution was passed on; 0 to 1.
+        log_prob: log p [n] of the tokens, in nats and with gradient, if the captioner read these tokens and nothing
+            else (`Relaxation.reads_tokens`); else None.
+    """
 
     passed: Tensor
     tokens: Tensor
@@ -48,7 +61,8 @@ class Relaxed:
 
 
 def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, relaxation: Relaxation) -> Relaxed:
-    """One random caption for each row of `memory`, of at most `max_length` tokens, with gradient."""
+    """One random caption for each of the n rows of `memory`, of at most `max_length` tokens, EOS included, with
+    gradient."""
     n, device = len(memory[0]), memory[0].device
     alive = torch.arange(n, device=device)
     inputs = torch.full((n,), BOS, dtype=torch.long, device=device)

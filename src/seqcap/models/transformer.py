@@ -31,7 +31,11 @@ class Config(CaptionerConfig):
 
 
 class Layer(nn.Module):
-    """A decoder layer: attention over words and over cells, feed-forward; each adds mask * f(LayerNorm(x)) to x."""
+    """A decoder layer: attention over words and over cells, feed-forward; each adds mask * f(LayerNorm(x)) to x.
+
+    Args:
+        config: the captioner's sizes: `hidden`, `heads` and `feed_forward`.
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -70,7 +74,13 @@ class Model(ImageCaptioner):
     one mask per image for all words (Gal & Ghahramani 2016): captions are scored under the masks that they were sampled
     under, and their lengths are unknown when the masks are drawn. The encoder runs once, with PyTorch's dropout.
     The state: bool [n, t], which of the t cached words belong to the caption (rows may differ, see `states`), and each
-    layer's keys and values [n, 2, heads, t, hidden / heads]."""
+    layer's keys and values [n, 2, heads, t, hidden / heads].
+
+    Args:
+        config: its sizes.
+        vocabulary_size: V, the number of tokens.
+        feature_shape: (height, width, channels) of a grid, or (regions, channels).
+    """
 
     features = "grid"
     parts = 2
@@ -154,7 +164,8 @@ def split_heads(x: Tensor, kinds: int, heads: int) -> Tensor:
 
 
 def attend(query: Tensor, keys_values: Tensor, allowed: Tensor | None) -> Tensor:
-    """Attention of queries [n, 1, heads, time, size] to keys and values [n, 2, heads, there, size]."""
+    """Attention of queries [n, 1, heads, time, size] to keys and values [n, 2, heads, there, size]. `allowed`, bool [n,
+    1, time, there]: what each query may attend to; None: everything. Returns [n, time, heads x size]."""
     keys, values = keys_values.unbind(1)
     found = scaled_dot_product_attention(query.squeeze(1), keys, values, attn_mask=allowed)
     return found.transpose(1, 2).flatten(2)

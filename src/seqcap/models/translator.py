@@ -27,7 +27,13 @@ class Model(Captioner):
         a_t = softmax_j(v . tanh(W s_{t-1} + U h_j)),  c_t = sum_j a_tj h_j
         s_t = LSTM([y_{t-1}; c_t], s_{t-1})
         o_t = maxout(R [s_t; y_{t-1}; c_t])
-    s_0 comes from the last states of both directions of the encoder; in the paper, from the backward one alone."""
+    s_0 comes from the last states of both directions of the encoder; in the paper, from the backward one alone.
+
+    Args:
+        config: its sizes.
+        vocabulary_size: V, the number of tokens of the target language.
+        feature_shape: (source words,): the size of the source vocabulary, special tokens included.
+    """
 
     kinds = ("sentences",)
     recording = Stepwise
@@ -114,7 +120,8 @@ class Model(Captioner):
         return context, (torch.sigmoid(o) * torch.tanh(cell), cell)
 
     def read_out(self, hidden: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
-        """The decoder's output [..., readout]: a maxout over pairs of units."""
+        """The decoder's output [..., readout]: a maxout over pairs of units. It reads the state [..., hidden], the
+        embedded last word [..., embedding] and c_t [..., 2 hidden]."""
         deep: Tensor = self.state_readout(hidden) + self.word_readout(embedded) + self.context_readout(context)
         return deep.view(*deep.shape[:-1], -1, 2).amax(-1)
 

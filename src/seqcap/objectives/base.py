@@ -33,19 +33,34 @@ class Reward(Protocol):
 @dataclass(frozen=True)
 class Context:
     """What an objective is built with, besides its settings: the run's task, reward and sizes (V: tokens of the
-    vocabulary)."""
+    vocabulary).
 
-    reward: Reward  # against the training references
-    max_length: int  # tokens of a sampled caption, EOS included
-    hidden: int  # size of the decoder's output
+    Attributes:
+        reward: what pays captions, against the training references.
+        max_length: tokens of a sampled caption, EOS included.
+        hidden: size of the decoder's output.
+        steps_per_epoch: training steps of an epoch.
+        embeddings: of the vocabulary's words, float [V, d], zeros for tokens without one; None if the objective reads
+            none.
+        frequencies: of the tokens in the training captions, int64 [V].
+        reads: paths of `Objective.reads`, and "paraphrases" for the reward.
+        seed: of the run; it picks the file in a folder with weights of several seeds.
+        task: the folder artifacts/<task>.
+        items: ids of the training images, int64 [images], in the order of `Batch.images`.
+        feature_shape: of an image in `Batch.features`; for sentences, (source words,).
+    """
+
+    reward: Reward
+    max_length: int
+    hidden: int
     steps_per_epoch: int
-    embeddings: Tensor | None  # of the vocabulary's words, float [V, d], zeros for tokens without one; None if not read
-    frequencies: Tensor  # of the tokens in the training captions, int64 [V]
-    reads: Mapping[str, Path]  # paths of `Objective.reads`, and "paraphrases" for the reward
-    seed: int  # of the run; picks the file in a folder with weights of several seeds
-    task: Path  # artifacts/<task>
-    items: NDArray[np.int64]  # ids of the training images, int64, in the order of `Batch.images`
-    feature_shape: tuple[int, ...]  # of an image in `Batch.features`; for sentences, (source words,)
+    embeddings: Tensor | None
+    frequencies: Tensor
+    reads: Mapping[str, Path]
+    seed: int
+    task: Path
+    items: NDArray[np.int64]
+    feature_shape: tuple[int, ...]
 
     @property
     def vocabulary_size(self) -> int:
@@ -56,22 +71,36 @@ class Context:
 class Partner:
     """A sub-module with a learning rate of its own: a listener, a critic. Its gradients are clipped apart from the
     captioner's, so its pace does not depend on the weight of the captioner's loss. If it has `metadata`, its weights
-    are kept with the captioner's, as seed<k>.<name>.safetensors."""
+    are kept with the captioner's, as seed<k>.<name>.safetensors.
+
+    Attributes:
+        module: the sub-module.
+        pace: its learning rate as a multiple of the captioner's.
+        metadata: of its weights file; None: its weights are not kept.
+        learns: whether the next step updates it; if not, its gradients are dropped.
+    """
 
     module: nn.Module
-    pace: float  # learning rate as a multiple of the captioner's
-    metadata: Mapping[str, Any] | None = None  # of its weights file
-    learns: bool = True  # whether the next step updates it; if not, its gradients are dropped
+    pace: float
+    metadata: Mapping[str, Any] | None = None
+    learns: bool = True
 
 
 @dataclass(frozen=True)
 class Batch:
-    """b images of the training split with all their captions, on the run's device."""
+    """b images of the training split with all their captions, on the run's device.
 
-    features: Tensor  # [b, *feature shape]
-    images: NDArray[np.int64]  # rows among the training images, int64 [b]; on the CPU, where rewards need them
-    captions: Tensor  # ids [b, references, time]; a missing reference is all PAD
-    weight: float = 1.0  # in the mean over processes: share of the step's images x number of processes
+    Attributes:
+        features: what the captioner reads, [b, *feature shape].
+        images: rows among the training images, int64 [b]; on the CPU, where rewards need them.
+        captions: ids [b, references, time]; a missing reference is all PAD.
+        weight: in the mean over processes: the share of the step's images times the number of processes.
+    """
+
+    features: Tensor
+    images: NDArray[np.int64]
+    captions: Tensor
+    weight: float = 1.0
 
 
 class Objective(nn.Module, ABC):
@@ -80,7 +109,12 @@ class Objective(nn.Module, ABC):
     - "embeddings": vectors of the task's words (`Context.embeddings`);
     - "listener": a folder with a retriever's weights, seed<k>.safetensors. If stage `mine` wrote the folder,
       seed<k>.mined.parquet lists similar images for each training image;
-    - "pretrained": a folder with weights of the objective's own networks."""
+    - "pretrained": a folder with weights of the objective's own networks.
+
+    Args:
+        config: the settings: a `Config` of the objective's module.
+        context: the run's task, reward and sizes, and the paths of what it `reads`.
+    """
 
     reads: ClassVar[tuple[str, ...]] = ()
     keeps_last: ClassVar[bool] = False  # keep the last epoch's weights, not those of the best epoch
@@ -118,13 +152,21 @@ class Objective(nn.Module, ABC):
 
 @dataclass(frozen=True)
 class Samples:
-    """Captions drawn from the captioner, with their rewards."""
+    """Captions drawn from the captioner, with their rewards.
 
-    drawn: Recorded  # they and the greedy captions
-    rows: Tensor  # their numbers in it [b * samples], the samples of an image side by side
-    reward: Tensor  # [b, samples]
-    greedy: Tensor  # the greedy captions, ids [b, time]
-    baseline: Tensor  # rewards [b] of the greedy captions, b1 of Chen & Jin 2020
+    Attributes:
+        drawn: these captions and the greedy ones, as they were drawn.
+        rows: their numbers in `drawn` [b * samples], the samples of an image side by side.
+        reward: of the samples, [b, samples].
+        greedy: the greedy captions, ids [b, time].
+        baseline: rewards [b] of the greedy captions, b1 of Chen & Jin 2020.
+    """
+
+    drawn: Recorded
+    rows: Tensor
+    reward: Tensor
+    greedy: Tensor
+    baseline: Tensor
 
     @cached_property
     def tokens(self) -> Tensor:
@@ -145,7 +187,8 @@ class Samples:
 
 
 def draw_with_greedy(captioner: Captioner, memory: Tensors, batch: Batch, context: Context, samples: int) -> Samples:
-    """Draws and rewards `samples` captions of each image and its greedy caption, under the memory of the images."""
+    """Draws and rewards `samples` captions of each image and its greedy caption, under the memory of the images. The
+    memory has b rows."""
     b, device = len(batch.images), batch.features.device
     rows = torch.arange(b * (samples + 1), device=device).view(b, samples + 1)
     greedy = torch.zeros_like(rows, dtype=torch.bool)

@@ -43,8 +43,15 @@ class ListenerConfig(Frozen):
 
 
 class ListenerObjective(Objective):
-    """An objective with a listener that starts from a trained retriever. It learns if `Config` is a `ListenerConfig`.
-    InputError if the retriever is missing or damaged, or it was trained on another task."""
+    """An objective with a listener that starts from a trained retriever.
+
+    Args:
+        config: the settings. The listener learns if they are a `ListenerConfig`, and else stays fixed.
+        context: the folder `reads["listener"]` has the weights seed<k>.safetensors, k being `seed`.
+
+    Raises:
+        InputError: the retriever is missing or damaged, or it was trained on another task.
+    """
 
     reads = (LISTENER,)
     # With a small w, the epoch with the best R@10 on val is the first, in which the speaker has hardly learned.

@@ -61,7 +61,11 @@ class BicontrastiveConfig(ContrastiveConfig):
 
 class Discriminator(nn.Module):
     """Classifies whether a person wrote the caption of an image: a perceptron on both embeddings, as in the released
-    code; with CLIP's 512 channels 1024 -> 512 -> 256 -> 2."""
+    code; with CLIP's 512 channels 1024 -> 512 -> 256 -> 2.
+
+    Args:
+        size: d, the size of the retriever's embeddings.
+    """
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -75,7 +79,15 @@ class Discriminator(nn.Module):
 
 class DiscriminatorObjective(ListenerObjective):
     """An objective with a fixed retriever and a discriminator. In the first `pretraining_steps` only the discriminator
-    learns, from captions of the initial captioner; later both do. The reward uses the discriminator before the step."""
+    learns, from captions of the initial captioner; later both do. The reward uses the discriminator before the step.
+
+    Args:
+        config: the reward's settings.
+        context: the folder `reads["listener"]` has the weights seed<k>.safetensors, k being `seed`.
+
+    Raises:
+        InputError: as `ListenerObjective`, or the task has no split "val".
+    """
 
     config: DiscriminatorConfig
     rewarded: ClassVar[tuple[str, ...]]  # captions that get a reward, keys of `CANDIDATES`
@@ -136,7 +148,7 @@ class DiscriminatorObjective(ListenerObjective):
 
     @torch.no_grad()
     def caption(self, captioner: Captioner, memory: Tensors, batch: Batch) -> CaptionedBatch:
-        """Draws captions and embeds everything. ValueError if an image occurs twice."""
+        """Draws captions and embeds everything. ValueError if an image occurs twice. `memory` has one row per image."""
         images = self.embed_batch(batch)
         captions = draw_captions(captioner, memory, batch, self.context.max_length)
         texts = self.listener.embed_captions(captions.flatten(0, 1)).view(*captions.shape[:2], -1)
@@ -174,8 +186,15 @@ class DiscriminatorObjective(ListenerObjective):
 
 
 class BicontrastiveObjective(DiscriminatorObjective):
-    """An objective with the reward r_bicont. Its negatives include the images that stage `mine` found. InputError if
-    the retriever or the mined images are missing or damaged."""
+    """An objective with the reward r_bicont. Its negatives include the images that stage `mine` found.
+
+    Args:
+        config: the reward's settings.
+        context: the folder `reads["listener"]` has seed<k>.safetensors and seed<k>.mined.parquet, k being `seed`.
+
+    Raises:
+        InputError: as `DiscriminatorObjective`, or the mined images are missing or damaged.
+    """
 
     config: BicontrastiveConfig
 

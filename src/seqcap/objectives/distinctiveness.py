@@ -25,18 +25,25 @@ CANDIDATES = {"beam": BEAM, "truth": TRUTH}  # captions that have a reward, by t
 
 @dataclass(frozen=True)
 class CaptionedBatch:
-    """Captions of a batch's images, and the retriever's embeddings."""
+    """Captions of a batch's images, and the retriever's embeddings.
 
-    captions: Tensor  # ids [3, b, time], from `draw_captions`
-    texts: Tensor  # embeddings [3, b, d]; all of them are T in eq. 2
-    images: Tensor  # embeddings [b, d]
-    candidates: Tensor  # embeddings [m, d] of the images to tell apart (I in eq. 2), the batch's among them, each once
+    Attributes:
+        captions: ids [3, b, time], from `draw_captions`.
+        texts: embeddings [3, b, d] of the captions; all of them are T in eq. 2.
+        images: embeddings [b, d] of the batch's images.
+        candidates: embeddings [m, d] of the images to tell apart (I in eq. 2), the batch's among them, each once.
+    """
+
+    captions: Tensor
+    texts: Tensor
+    images: Tensor
+    candidates: Tensor
 
 
 @torch.no_grad()
 def draw_captions(captioner: Captioner, memory: Tensors, batch: Batch, max_length: int) -> Tensor:
     """x_bs, x_gs and x_gt of each image, ids [3, b, time], in rows `BEAM`, `GREEDY` and `TRUTH`. The loss must score
-    them under the same memory, that is, the same dropout masks."""
+    them under the same memory, that is, the same dropout masks. It has one row per image."""
     found = [
         best_of_beam(captioner, memory, max_length),
         decoding.greedy(captioner, memory, max_length).tokens,
@@ -47,7 +54,7 @@ def draw_captions(captioner: Captioner, memory: Tensors, batch: Batch, max_lengt
 
 
 def best_of_beam(captioner: Captioner, memory: Tensors, max_length: int) -> Tensor:
-    """x_bs, ids [b, time]: the best caption of a beam search without repeated trigrams."""
+    """x_bs, ids [b, time]: the best caption of a beam search without repeated trigrams. `memory` has b rows."""
     return decoding.beam(captioner, memory, max_length, WIDTH, NO_REPEAT).tokens[:, 0]
 
 
@@ -82,7 +89,7 @@ def add_rewards(similarity: Tensor, regular: Tensor) -> tuple[Tensor, dict[str, 
 
 def reward_term(captioner: Captioner, memory: Tensors, captions: Tensor, reward: Tensor) -> tuple[Tensor, float]:
     """The mean of -r log p over images (one term of eq. 3), and the captioner's mean entropy along the captions, nats
-    per token. Captions are ids [b, time], `reward` [b] has no gradient."""
+    per token. Captions are ids [b, time], `reward` [b] has no gradient. `memory` has b rows."""
     log_prob, logits = sequence_log_prob(captioner, captions, memory)
     log_p = logits.detach().float().log_softmax(1)
     entropy = -(log_p.exp() * log_p).sum(1).mean()

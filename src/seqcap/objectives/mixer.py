@@ -32,7 +32,12 @@ class Model(Objective):
     detached decoder output, fitted to r by squared error. Each step uses one random reference of each image. A
     reference of at most M tokens has plain cross-entropy as its loss. M starts at `max_length` - `shrink`, since
     training starts from cross-entropy (M = `max_length`), and shrinks to 0, where w is 0. The baseline's gradients are
-    clipped apart from the captioner's."""
+    clipped apart from the captioner's.
+
+    Args:
+        config: its settings.
+        context: `max_length` and `steps_per_epoch` give the schedule of M, `hidden` is what the baseline reads.
+    """
 
     config: Config
 

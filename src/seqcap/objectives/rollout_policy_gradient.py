@@ -36,7 +36,12 @@ class Model(Objective):
     depend on g_t, so the expected gradient is exactly that of -E[reward] (section 3).
     B is a perceptron on the decoder's detached output, so fitting B does not change the captioner. Its last layer
     starts at zero: no baseline. In the first `baseline_steps` only B learns (algorithm 1). Its gradients are clipped
-    apart: its squared errors grow with the reward's scale, and would shrink the captioner's steps with them."""
+    apart: its squared errors grow with the reward's scale, and would shrink the captioner's steps with them.
+
+    Args:
+        config: its settings.
+        context: `hidden` is what the baseline reads, `max_length` the length of paths and completions.
+    """
 
     config: Config
 
@@ -73,7 +78,7 @@ class Model(Objective):
         self, captioner: Captioner, memory: Tensors, tokens: Tensor, images: NDArray[np.int64]
     ) -> tuple[Tensor, float]:
         """Q_t [m] at the m tokens of paths [n, time], in the order of `tokens[tokens != PAD]`, and the paths' mean
-        reward. `images` [n] are rows among the training images."""
+        reward. `images` [n] are rows among the training images. `memory` has one row per path."""
         k = self.config.rollouts
         valid = tokens != PAD
         final = valid & (torch.arange(tokens.shape[1], device=tokens.device) == valid.sum(1, keepdim=True) - 1)

@@ -42,7 +42,16 @@ class Model(ListenerObjective):
     """Loss -r log p(x_bs), mean over images, with the reward of Cho et al.'s code,
         r = 2 [CLIP-S(x_bs) - CLIP-S(x_gs)] + g(x_bs) - g(x_gs),   CLIP-S = 2.5 max(cosine, 0)
     g is the probability that a caption is intact. Cosine and g come from a text encoder that is tuned together with its
-    head on people's captions in the first `tuning_steps`, and then fixed. Images and measures use the retriever."""
+    head on people's captions in the first `tuning_steps`, and then fixed. Images and measures use the retriever.
+
+    Args:
+        config: its settings.
+        context: as in `ListenerObjective`; `seed` also decides how captions are damaged.
+
+    Raises:
+        InputError: as `ListenerObjective`, the retriever is neither a dual encoder nor CLIP, or the task has no split
+            "val".
+    """
 
     config: Config
 

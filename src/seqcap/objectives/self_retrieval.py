@@ -18,7 +18,15 @@ class Config(discriminability.Config):
 
 
 class Model(discriminability.Model):
-    """As `discriminability`, with images without captions as further negatives."""
+    """As `discriminability`, with images without captions as further negatives.
+
+    Args:
+        config: its settings.
+        context: as in `ListenerObjective`.
+
+    Raises:
+        InputError: as `ListenerObjective`, or the split `unlabelled` is empty.
+    """
 
     unlabelled: Tensor
 

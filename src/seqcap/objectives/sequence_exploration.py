@@ -39,7 +39,12 @@ class Model(Objective):
     and BLEU-4, and 1 - alpha = .25. A sample's score is -(BLEU-3 + BLEU-4) / 2 against all others as references, of
     words without EOS; its baseline is the mean over the samples, but at least `floor`. So of samples that say nearly
     the same, with scores near -1, each one loses: that pushes a policy apart which has collapsed, and to which the
-    plain mean would give no gradient. There is no factor 2/s. METHODS.md has it as later code, without floor."""
+    plain mean would give no gradient. There is no factor 2/s. METHODS.md has it as later code, without floor.
+
+    Args:
+        config: its settings.
+        context: `reward` is Delta; `max_length` is the samples' longest.
+    """
 
     config: Config
 

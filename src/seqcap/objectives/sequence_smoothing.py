@@ -132,5 +132,6 @@ def shared_distance_weights(reward: Tensor, present: Tensor, temperature: float)
 
 
 def literal_weights(reward: Tensor, log_q: Tensor, temperature: float) -> Tensor:
-    """exp(R / tau_r) / q of samples [n, L], normalised over the L samples of a caption (eq. 11)."""
+    """Weights [n, L]: exp(R / tau_r) / q of rewards R [n, L] and log q [n, L] of samples, normalised over the L samples
+    of a caption (eq. 11)."""
     return torch.softmax(reward / temperature - log_q, dim=1)

@@ -26,11 +26,17 @@ Pool = Literal["vocabulary", "batch", "references"]
 
 @dataclass(frozen=True)
 class Scored:
-    """Tokens at m places of captions with their log-probabilities, and what each counts in a loss."""
+    """Tokens at m places of captions with their log-probabilities, and what each counts in a loss.
 
-    log_p: Tensor  # [m, V]
-    tokens: Tensor  # ids [m, k], k alternatives at each of m places
-    weights: Tensor  # [m, k], such that losses are means over the captions' tokens
+    Attributes:
+        log_p: [m, V], in nats.
+        tokens: ids [m, k], k alternatives at each of the m places.
+        weights: [m, k], such that losses are means over the captions' tokens.
+    """
+
+    log_p: Tensor
+    tokens: Tensor
+    weights: Tensor
 
     def negative_log_likelihood(self) -> Tensor:
         return -(self.log_p.gather(1, self.tokens) * self.weights).sum()
@@ -55,7 +61,13 @@ class TokenTargets(nn.Module):
         r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau)
     e are the embeddings [V, d] of the context, f its frequencies [V]. r is normalised over the tokens that have an
     embedding: words and EOS. A token without embedding keeps its own hard target: PAD, BOS, <unk>, words that are not
-    in the embeddings file, and EOS if the file lacks it."""
+    in the embeddings file, and EOS if the file lacks it.
+
+    Args:
+        tau: temperature of the similarities, above 0.
+        beta: weight of the promotion of rare tokens; 0: there is none.
+        context: its `embeddings` [V, d] must not be None; `frequencies` [V] are counts in the training captions.
+    """
 
     embeddings: Tensor
     frequencies: Tensor
@@ -95,11 +107,17 @@ class TokenTargets(nn.Module):
 
 @dataclass(frozen=True)
 class Sequences:
-    """Captions that were made of n given ones by exchanging words."""
+    """Captions that were made of n given ones by exchanging words.
 
-    tokens: Tensor  # ids [n, L, time], L samples for each caption
-    distances: Tensor  # [n, L], Hamming distances to the caption
-    pool_share: float  # mean size of the captions' pools, as a share of all words
+    Attributes:
+        tokens: ids [n, L, time], L samples for each caption.
+        distances: [n, L], Hamming distances to the caption.
+        pool_share: mean size of the captions' pools, as a share of all words; 0 to 1.
+    """
+
+    tokens: Tensor
+    distances: Tensor
+    pool_share: float
 
 
 def draw_sequences(
@@ -197,13 +215,21 @@ def distance_log_probs(places: Tensor, alternatives: Tensor, tau: float, longest
 
 @dataclass(frozen=True)
 class Substitutes:
-    """The words that may replace those of n captions: each caption has a pool."""
+    """The words that may replace those of n captions: each caption has a pool.
 
-    words: Tensor  # ids of all pools' words, pool after pool, each ascending; one more entry at the end
-    start: Tensor  # [n], where each caption's pool begins in `words`
-    size: Tensor  # [n], number of words V in it
-    own: Tensor  # [n, time], place of each token in its caption's pool; past its end if it is not a word
-    alternatives: Tensor  # [n, time], number of possible substitutes: V - 1 for a word, V for EOS, else 0
+    Attributes:
+        words: ids of all pools' words, pool after pool, each ascending; one more entry at the end.
+        start: [n], where each caption's pool begins in `words`.
+        size: [n], the number of words V in it.
+        own: [n, time], the place of each token in its caption's pool; past its end if it is not a word.
+        alternatives: [n, time], the number of possible substitutes: V - 1 for a word, V for EOS, else 0.
+    """
+
+    words: Tensor
+    start: Tensor
+    size: Tensor
+    own: Tensor
+    alternatives: Tensor
 
 
 def build_pools(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
@@ -243,7 +269,8 @@ def score_sequences(
     """Scores captions [n, time] and the sequences drawn around them; weights [n, 1 + L] for all of them.
     `lazy` takes log p(y_t | y*_<t, x) for log p(y_t | y_<t, x) (eq. 19), which needs one pass over the ground truth.
     Then the result has 1 + L alternatives at each of the captions' m tokens; else one at each of the m (1 + L) tokens
-    of captions and samples. The second result is the captions' cross-entropy, without gradient."""
+    of captions and samples. The second result is the captions' cross-entropy, without gradient. `memory` has one row
+    per caption."""
     valid = captions != PAD
     m = int(valid.sum())
     tokens = torch.cat([captions[:, None], sequences.tokens], 1).transpose(1, 2)[valid]

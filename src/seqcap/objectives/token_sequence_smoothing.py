@@ -19,7 +19,12 @@ class Config(Frozen):
 class Model(Objective):
     """alpha_1 E_{y ~ r(. | y*)}[l_Tok(y)] + (1 - alpha_1) l_Tok(y*) (eq. 17), mean over tokens, EOS included. l_Tok(y)
     = alpha_2 sum_t KL(r(. | y_t) || p_t) + (1 - alpha_2) sum_t -log p_t(y_t) is the loss of `token_smoothing` with the
-    sample as the ground truth; r(. | y*), alpha_1 and samples' weights are those of `sequence_smoothing`."""
+    sample as the ground truth; r(. | y*), alpha_1 and samples' weights are those of `sequence_smoothing`.
+
+    Args:
+        config: the settings of both.
+        context: `embeddings` [V, d] must not be None, `frequencies` [V] are of the training captions.
+    """
 
     reads = ("embeddings",)
 

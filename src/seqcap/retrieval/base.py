@@ -54,7 +54,15 @@ class RetrieverConfig(StageConfig):
 
 
 class RetrievalTask(Reader):
-    """A task's images and captions for a retriever, with splits in the order of a captioner's."""
+    """A task's images and captions for a retriever, with splits in the order of a captioner's.
+
+    Args:
+        folder: artifacts/<task>.
+        features: the features file that the retriever reads (`schemas.features_schema`).
+
+    Raises:
+        InputError: a file is missing or damaged.
+    """
 
     def __init__(self, folder: Path, features: Path) -> None:
         # Does not call the base class, which reads the features that a captioner names.
@@ -65,9 +73,15 @@ class RetrievalTask(Reader):
 
 
 class Retriever(nn.Module, ABC):
-    """Embeds images and captions in one space, and compares them there. `feature_shape` is (channels,), or of a grid
-    (height, width, channels). Training and loading set `vocabulary`, the hash of the words (`vocabulary.digest`).
-    An embedding is a vector of length 1, compared by cosine, unless `compare` says otherwise."""
+    """Embeds images and captions in one space, and compares them there. Training and loading set `vocabulary`, the hash
+    of the words (`vocabulary.digest`). An embedding is a vector of length 1, compared by cosine, unless `compare` says
+    otherwise.
+
+    Args:
+        config: the settings: a `Config` of the architecture's module.
+        vocabulary_size: V, the number of tokens.
+        feature_shape: of one image's features: (channels,), or of a grid (height, width, channels).
+    """
 
     vocabulary: str = ""
     # Whether an embedding is one vector, as objectives and mining need, and not as many as there are words or cells.

@@ -38,7 +38,16 @@ class Config(Frozen):
 
 
 class Model(Retriever):
-    """CLIP's text tower and stored image embeddings. InputError if transformers or a file is missing, or not a CLIP."""
+    """CLIP's text tower and stored image embeddings.
+
+    Args:
+        config: where its files are.
+        vocabulary_size: V, the number of tokens in the captions' vocabulary.
+        feature_shape: (channels,) of the stored embeddings.
+
+    Raises:
+        InputError: transformers or a file is missing, or the folder holds no CLIP.
+    """
 
     config: Config
 

@@ -31,7 +31,13 @@ class Config(Frozen):
 class Model(TrainedRetriever):
     """Self-attention over the cells (those of the grid, their mean and their maximum), and over the words. An image is
     embedded as unit vectors [n, cells, size]; a caption as vectors [n, time, size] whose lengths are the words'
-    weights, which sum to one, and zeros after its last token."""
+    weights, which sum to one, and zeros after its last token.
+
+    Args:
+        config: its sizes, and the temperature of its loss.
+        vocabulary_size: V, the number of tokens.
+        feature_shape: (height, width, channels) of a grid.
+    """
 
     config: Config
     reads = GRID

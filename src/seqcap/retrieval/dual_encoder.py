@@ -24,7 +24,13 @@ class Config(Frozen):
 
 
 class Model(TrainedRetriever):
-    """A linear map of the image's pooled feature, and a GRU's state after the caption's EOS. No dropout."""
+    """A linear map of the image's pooled feature, and a GRU's state after the caption's EOS. No dropout.
+
+    Args:
+        config: its sizes and its loss.
+        vocabulary_size: V, the number of tokens.
+        feature_shape: (channels,) of a pooled feature.
+    """
 
     config: Config
 

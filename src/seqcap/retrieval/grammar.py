@@ -20,7 +20,11 @@ Words = list[int]
 
 
 class DualTextEncoder(nn.Module):
-    """A trainable copy of a dual encoder's text encoder. It has no projection: its embeddings are its features."""
+    """A trainable copy of a dual encoder's text encoder. It has no projection: its embeddings are its features.
+
+    Args:
+        retriever: the dual encoder, whose own weights stay as they are.
+    """
 
     def __init__(self, retriever: dual_encoder.Model) -> None:
         super().__init__()
@@ -39,7 +43,11 @@ class DualTextEncoder(nn.Module):
 
 
 class ClipTextEncoder(nn.Module):
-    """A trainable copy of CLIP's text encoder. Its features are from before the projection, as in Cho et al.'s code."""
+    """A trainable copy of CLIP's text encoder. Its features are from before the projection, as in Cho et al.'s code.
+
+    Args:
+        retriever: the CLIP, whose own weights stay as they are.
+    """
 
     def __init__(self, retriever: clip.Model) -> None:
         super().__init__()
@@ -59,7 +67,14 @@ class ClipTextEncoder(nn.Module):
 
 
 class Grammar(nn.Module):
-    """A copy of a dual encoder's or CLIP's text encoder (InputError for others), with a head of two layers."""
+    """A copy of a dual encoder's or CLIP's text encoder, with a head of two layers.
+
+    Args:
+        retriever: a dual encoder or CLIP.
+
+    Raises:
+        InputError: the retriever is another one.
+    """
 
     def __init__(self, retriever: Retriever) -> None:
         super().__init__()

@@ -25,7 +25,8 @@ def document_frequencies(references: References) -> Frequencies:
 
 
 def frequency_table(grams: Keys, counts: Ints, images: int) -> Frequencies:
-    """The weights of n-grams (packed as in `kernels`) of which each is in a reference of `counts` of the `images`."""
+    """The weights of n-grams, uint64 [grams] (packed as in `kernels`), of which each is in a reference of `counts`,
+    int64 [grams], of the `images`."""
     # At most half full.
     log_capacity = max(10, (2 * len(grams)).bit_length())
     table, frequency = fill_table(grams, counts, log_capacity)
@@ -35,8 +36,13 @@ def frequency_table(grams: Keys, counts: Ints, images: int) -> Frequencies:
 
 class CiderD:
     """CIDEr-D as a reward; see `mixture.Metric`. PAD is 0 and EOS is 2, as in this package's vocabularies: for ids of
-    another tokenizer there is `library.reward.TokenReward`. `frequencies` None counts document frequencies over
-    `references`, of which one image alone would give all zeros: never count them over a batch."""
+    another tokenizer there is `library.reward.TokenReward`.
+
+    Args:
+        references: of all images that hypotheses are scored for.
+        frequencies: the weights of n-grams (`document_frequencies`). None: those of `references`, of which one image
+            alone would give all zeros: never count them over a batch.
+    """
 
     def __init__(self, references: References, frequencies: Frequencies | None = None) -> None:
         frequencies = frequencies or document_frequencies(references)

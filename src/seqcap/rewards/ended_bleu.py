@@ -17,7 +17,11 @@ Floats = npt.NDArray[np.float64]
 
 
 class EndedBleu:
-    """EOS is a token of the references and, where it has one, of the hypothesis: of n-grams and of lengths."""
+    """EOS is a token of the references and, where it has one, of the hypothesis: of n-grams and of lengths.
+
+    Args:
+        bleu: BLEU against references with EOS (`Material.ended`).
+    """
 
     def __init__(self, bleu: Bleu) -> None:
         self._bleu = bleu

@@ -40,6 +40,12 @@ class DocumentFrequencies:
 
     CIDEr weighs an n-gram by log(images / frequency) (Vedantam et al., CVPR 2015, section 4), at most log(images). Only
     n-grams of two images or more are kept. Make one by `of_captions`, `of_tokens` or `read`.
+
+    Args:
+        images: how many images were counted.
+        words: those of two images or more; the id of the word at place i is i + 4.
+        grams: distinct n-grams of these ids, packed as in `kernels`, ascending: uint64 [grams].
+        counts: the number of images with a reference that has each n-gram, from 2 to `images`: int64 [grams].
     """
 
     def __init__(self, images: int, words: Sequence[Token], grams: Keys, counts: Ints) -> None:
@@ -123,9 +129,16 @@ class DocumentFrequencies:
 
 
 class NumberedReferences:
-    """References [images][captions][tokens] without EOS, of any vocabulary, as the kernels take them. `numbers`: ids of
-    the words that several images may share; each image numbers its other words, and each hypothesis the words that are
-    new, so that nothing grows. InputError as `sequences.References`."""
+    """References of any vocabulary, as the kernels take them.
+
+    Args:
+        references: `[images][captions][tokens]`, without EOS.
+        numbers: ids, from 4 on, of the words that several images may share. Each image numbers its other words, and
+            each hypothesis the words that are new, so that nothing grows.
+
+    Raises:
+        InputError: as `sequences.References`, once `plain` or `ended` is asked for.
+    """
 
     def __init__(self, references: Sequence[Sequence[Tokens]], numbers: Mapping[Token, int]) -> None:
         self._numbers = numbers

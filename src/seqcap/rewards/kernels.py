@@ -33,21 +33,35 @@ WORD = np.uint64(64)
 
 
 class Cooked(NamedTuple):
-    """The references of all images as the kernels read them."""
+    """The references of all images as the kernels read them.
 
-    tokens: Ints  # [total tokens] ids, EOS included where it is scored
-    captions: Ints  # [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]]
-    images: Ints  # [images + 1]; image i has captions images[i] .. images[i + 1] - 1
-    union: Keys  # [grams] n-grams of each image's captions together, sorted within an image
-    grams: Ints  # [images + 1] where the n-grams of each image begin
+    Attributes:
+        tokens: ids of all captions, one after the other, EOS included where it is scored: [total tokens].
+        captions: [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]].
+        images: [images + 1]; image i has captions images[i] .. images[i + 1] - 1.
+        union: n-grams of each image's captions together, ascending within an image: [grams].
+        grams: [images + 1], where the n-grams of each image begin in `union`.
+    """
+
+    tokens: Ints
+    captions: Ints
+    images: Ints
+    union: Keys
+    grams: Ints
 
 
 class Frequencies(NamedTuple):
-    """The weight of each n-gram, from the number of images with a reference that contains it."""
+    """The weight of each n-gram, from the number of images with a reference that contains it.
 
-    table: Keys  # [capacity] n-grams
-    shift: np.uint64  # belongs to the table's hash function
-    idf: Floats  # [capacity] log(images / frequency); log(images) for an n-gram that no reference has
+    Attributes:
+        table: the n-grams in an open-addressing table: [capacity], a power of two; 0 where a slot is empty.
+        shift: of the table's hash function: 64 - log2(capacity).
+        idf: log(images / frequency) of the n-gram in each slot: [capacity]; log(images) in an empty one.
+    """
+
+    table: Keys
+    shift: np.uint64
+    idf: Floats
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -69,8 +83,8 @@ def order_of(key: Any) -> int:
 
 @kernel
 def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
-    """Writes the distinct n-grams of `tokens` (orders 1-4), sorted, and their counts; returns their number. `keys` and
-    `counts` need room for 4 * len(tokens) entries."""
+    """Writes the distinct n-grams of `tokens` [n] (orders 1-4), sorted, and their counts; returns their number. `keys`
+    and `counts` need room for 4 * n entries."""
     distinct = 0
     for order in range(1, ORDERS + 1):
         first = distinct
@@ -95,7 +109,8 @@ def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
 
 @kernel
 def cook_union(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Ints]:
-    """All distinct n-grams of each image's captions, sorted: [grams], and where each image's begin: [images + 1]."""
+    """All distinct n-grams of each image's captions, sorted: [grams], and where each image's begin: [images + 1].
+    Arguments as in `Cooked`."""
     grams = np.zeros(len(images), dtype=np.int64)
     union = np.empty(1 << 16, dtype=np.uint64)
     most = 0
@@ -123,7 +138,7 @@ def cook_union(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Ints]:
 
 @kernel
 def find_slot(table: Keys, shift: Any, key: Any) -> int:
-    """Slot of `key` in an open-addressing table, or the empty slot where it belongs."""
+    """Slot of `key` in an open-addressing table [capacity], or the empty slot where it belongs."""
     mask = len(table) - 1
     slot = np.int64((key * GOLDEN) >> shift)
     while table[slot] != EMPTY and table[slot] != key:
@@ -146,7 +161,8 @@ def find_sorted(keys: Keys, key: Any) -> int:
 
 @kernel
 def fill_table(keys: Keys, values: Ints, log_capacity: int) -> tuple[Keys, Ints]:
-    """An open-addressing table of 2^log_capacity slots with these distinct keys, and the value of each slot, else 0."""
+    """An open-addressing table of 2^log_capacity slots with these distinct keys [n], and the value of each slot, of
+    values [n], else 0."""
     table = np.zeros(1 << log_capacity, dtype=np.uint64)
     placed = np.zeros(1 << log_capacity, dtype=np.int64)
     for index in range(len(keys)):
@@ -196,6 +212,9 @@ def cider_d(
     norms: Floats,
     sigma: float,
 ) -> Floats:
+    """CIDEr-D [n] of hypotheses, ids [n, time] of which `lengths` [n] count, against the references of images
+    `image_of` [n]; `sigma` is that of the length penalty, in words. `cells`, `counts` and `norms` are those of
+    `cook_cider`."""
     _, captions, images, union, grams = cooked
     table, shift, idf = frequencies
     n, time = hypotheses.shape
@@ -246,7 +265,8 @@ def cider_d(
 
 @kernel
 def raise_limits(keys: Keys, limits: Ints, other_keys: Keys, other_counts: Ints) -> None:
-    """limits[i] = max(limits[i], count of keys[i] in another caption); both are sorted."""
+    """limits[i] = max(limits[i], count of keys[i] in another caption). `keys` and `limits` are [n], the other caption's
+    keys and counts [m]; keys are sorted."""
     other = 0
     for gram in range(len(keys)):
         while other < len(other_keys) and other_keys[other] < keys[gram]:
@@ -265,7 +285,8 @@ def closer(length: int, best: int, other: int) -> int:
 
 @kernel
 def bleu_row(keys: Keys, counts: Ints, limits: Ints, length: int, reference_length: int, statistics: Floats) -> None:
-    """Writes the counts of one caption; `limits` are the largest counts of each n-gram in any reference."""
+    """Writes the counts of one caption into `statistics` [10]. `keys` and `counts` [n] are its n-grams, `limits` [n]
+    the largest counts of each in any reference."""
     statistics[:ORDERS] = 0.0
     for gram in range(len(keys)):
         statistics[order_of(keys[gram])] += min(counts[gram], limits[gram])
@@ -278,7 +299,8 @@ def bleu_row(keys: Keys, counts: Ints, limits: Ints, length: int, reference_leng
 @kernel
 def bleu_among(hypotheses: Ints, lengths: Ints, pairwise: bool) -> Floats:
     """BLEU counts among the samples [b, s, time] of each image: [b, s, s, 10] with each other sample as the only
-    reference if `pairwise`, else [b, s, 1, 10] with all others as references."""
+    reference if `pairwise`, else [b, s, 1, 10] with all others as references. `lengths` [b, s]: how many tokens of each
+    count."""
     b, s, time = hypotheses.shape
     statistics = np.empty((b, s, s if pairwise else 1, STATISTICS))
     keys = np.empty((s, ORDERS * time), dtype=np.uint64)
@@ -329,7 +351,8 @@ def cook_bleu(cooked: Cooked) -> Ints:
 
 @kernel
 def bleu_against(hypotheses: Ints, lengths: Ints, image_of: Ints, cooked: Cooked, union_counts: Ints) -> Floats:
-    """BLEU counts [n, 10] of each hypothesis against its image's references."""
+    """BLEU counts [n, 10] of each hypothesis against its image's references. Hypotheses are ids [n, time], of which
+    `lengths` [n] count; `image_of` [n] are their images, `union_counts` [grams] the result of `cook_bleu`."""
     _, captions, images, union, grams = cooked
     n, time = hypotheses.shape
     statistics = np.empty((n, STATISTICS))
@@ -351,7 +374,7 @@ def bleu_against(hypotheses: Ints, lengths: Ints, image_of: Ints, cooked: Cooked
 
 @kernel
 def common_subsequence(left: Ints, right: Ints, row: Ints) -> int:
-    """Length of the longest common subsequence; `row` needs room for len(right) + 1 entries."""
+    """Length of the longest common subsequence of ids [n] and [m]; `row` needs room for m + 1 entries."""
     row[: len(right) + 1] = 0
     for i in range(len(left)):
         diagonal = 0
@@ -367,6 +390,8 @@ def common_subsequence(left: Ints, right: Ints, row: Ints) -> int:
 
 @kernel
 def rouge_l(hypotheses: Ints, lengths: Ints, image_of: Ints, cooked: Cooked, beta: float) -> Floats:
+    """ROUGE-L [n] of hypotheses, ids [n, time] of which `lengths` [n] count, against the references of images
+    `image_of` [n]; `beta` weighs recall over precision."""
     tokens, captions, images = cooked.tokens, cooked.captions, cooked.images
     scores = np.zeros(len(hypotheses))
     longest = 0

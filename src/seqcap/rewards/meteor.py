@@ -42,10 +42,18 @@ NO_STRINGS = np.frombuffer(b"", dtype=np.uint8), np.frombuffer(bytes(8), dtype=n
 
 class Lexicon:
     """METEOR's tokens, stems, synonyms, function words and paraphrases of a vocabulary. A word may be several of its
-    tokens ("t-shirt" is "t" and "shirt"). `words` are the words of all ids, special tokens first. Include the
-    references' words: a word without an entry matches nothing, not even itself. `paraphrases` come from
-    `filter_paraphrases`, and may hold more words; None: there are none. `stems` gives the stems of tokens.
-    InputError if METEOR's word lists are not installed."""
+    tokens ("t-shirt" is "t" and "shirt").
+
+    Args:
+        words: of all ids, special tokens first. Include the references' words: a word without an entry matches nothing,
+            not even itself.
+        paraphrases: pairs of phrases (`schemas.PARAPHRASES`), from `filter_paraphrases`; they may hold more words.
+            None: there are none.
+        stems: gives the stems of tokens, in their order.
+
+    Raises:
+        InputError: METEOR's word lists are not installed.
+    """
 
     def __init__(
         self, words: Sequence[str], paraphrases: pa.Table | None, stems: Callable[[list[str]], list[str]] = stems_of
@@ -78,7 +86,12 @@ class Lexicon:
 
 
 class Meteor:
-    """METEOR as a reward, against references without EOS; see `mixture.Metric`."""
+    """METEOR as a reward, against references without EOS; see `mixture.Metric`.
+
+    Args:
+        references: of all images that hypotheses are scored for, without EOS.
+        lexicon: of the words of their ids.
+    """
 
     def __init__(self, references: References, lexicon: Lexicon) -> None:
         tokens, starts = cook_captions(references.tokens, references.captions, lexicon.words, lexicon.longest)

@@ -30,20 +30,36 @@ SPACE = 32
 
 
 class Words(NamedTuple):
-    """The vocabulary as the kernels need it."""
+    """The vocabulary as the kernels need it.
 
-    forms: Slots  # tokens of each word's three forms (at the end, before a small letter, before a digit), flat
-    form_starts: Slots  # [3 * words + 1] where each form begins
-    initials: Bytes  # [words] which form a word asks of the previous word: 0, 1 (small letter) or 2 (digit)
-    stems: Slots  # [tokens] number of each token's stem
-    functions: Bytes  # [tokens] 1 for function words
-    synonyms: Keys  # open-addressing set of keys of two tokens that share a synset, smaller first
-    children: Keys  # open-addressing table of the trie of phrases: keys of a node and a token
-    children_of: Slots  # the nodes that `children` leads to
-    phrases: Bytes  # [nodes] 1 where a node ends a phrase that has paraphrases
-    pairs: Keys  # open-addressing table of keys of two phrases' nodes, smaller first
-    ranks: Slots  # [capacity, 2] places in the paraphrase table as (smaller, larger), (larger, smaller); -1: none
-    filter: Keys  # bits at the hashes of `pairs`: most look-ups end here, in a fast cache
+    Attributes:
+        forms: tokens of each word's three forms (at the end, before a small letter, before a digit), one after the
+            other.
+        form_starts: [3 * words + 1], where each form begins.
+        initials: [words], which form a word asks of the previous word: 0, 1 (small letter) or 2 (digit).
+        stems: [tokens], the number of each token's stem.
+        functions: [tokens], 1 for function words, else 0.
+        synonyms: [capacity], an open-addressing set of keys of two tokens that share a synset, smaller first.
+        children: [capacity], an open-addressing table of the trie of phrases: keys of a node and a token.
+        children_of: [capacity], the nodes that `children` leads to.
+        phrases: [nodes], 1 where a node ends a phrase that has paraphrases.
+        pairs: [capacity], an open-addressing table of keys of two phrases' nodes, smaller first.
+        ranks: [capacity, 2], places in the paraphrase table as (smaller, larger) and (larger, smaller); -1: none.
+        filter: bits at the hashes of `pairs`: most look-ups end here, in a fast cache.
+    """
+
+    forms: Slots
+    form_starts: Slots
+    initials: Bytes
+    stems: Slots
+    functions: Bytes
+    synonyms: Keys
+    children: Keys
+    children_of: Slots
+    phrases: Bytes
+    pairs: Keys
+    ranks: Slots
+    filter: Keys
 
 
 @kernel
@@ -64,7 +80,8 @@ def pair_key(left: int, right: int) -> Any:
 
 @kernel
 def find_word(text: Bytes, begin: int, end: int, data: Bytes, starts: Ints, table: Slots) -> int:
-    """Number of the word text[begin:end]; if unknown, -1 - (the slot where it belongs)."""
+    """Number of the word text[begin:end]; if unknown, -1 - (the slot where it belongs). Word w is data[starts[w] :
+    starts[w + 1]], bytes and offsets [words + 1]; `table` is that of `word_table`."""
     mixed = FNV_BASIS
     for position in range(begin, end):
         mixed = (mixed ^ np.uint64(text[position])) * FNV_PRIME
@@ -98,7 +115,8 @@ def word_table(data: Bytes, starts: Ints) -> Slots:
 
 @kernel
 def read_tokens(text: Bytes, begin: int, end: int, data: Bytes, starts: Ints, table: Slots, tokens: Slots) -> int:
-    """Writes the tokens of a phrase; returns their number, 0 if one is unknown or there are too many."""
+    """Writes the tokens of a phrase; returns their number, 0 if one is unknown or there are too many. The phrase is
+    text[begin:end], words between spaces. Words as in `find_word`; `tokens` has room for the most."""
     count = 0
     while begin < end:
         last = begin
@@ -117,7 +135,9 @@ def read_tokens(text: Bytes, begin: int, end: int, data: Bytes, starts: Ints, ta
 def cook_paraphrases(
     left: Bytes, left_starts: Ints, right: Bytes, right_starts: Ints, data: Bytes, starts: Ints, table: Slots
 ) -> tuple[Keys, Slots, Bytes, Keys, Slots, Keys]:
-    """Trie and pair table of the paraphrases with only known words: the last six fields of `Words`."""
+    """Trie and pair table of the paraphrases with only known words: the last six fields of `Words`. Pair p is
+    left[left_starts[p] : left_starts[p + 1]] and so on right, bytes and offsets [pairs + 1]; words as in
+    `find_word`."""
     n = len(left_starts) - 1
     children = np.zeros(1 << 10, dtype=np.uint64)
     children_of = np.zeros(1 << 10, dtype=np.int32)
@@ -209,7 +229,8 @@ def cook_synonyms(members: Slots, member_starts: Ints) -> Keys:
 
 @kernel
 def expand(ids: Any, words: Words, tokens: Slots) -> int:
-    """Writes the tokens of a caption of word ids; returns their number. Ids without a word give UNKNOWN."""
+    """Writes the tokens of a caption of word ids; returns their number. Ids without a word give UNKNOWN. `ids` are [n];
+    `tokens` has room for those of the longest caption."""
     known = len(words.initials)
     count = 0
     for position in range(len(ids)):
@@ -231,7 +252,8 @@ def expand(ids: Any, words: Words, tokens: Slots) -> int:
 
 @kernel
 def cook_captions(ids: Ints, captions: Ints, words: Words, longest: int) -> tuple[Slots, Ints]:
-    """Tokens of flat captions, and where each begins, [captions + 1]; `longest`: most tokens of a word."""
+    """Tokens [tokens] of flat captions, and where each begins, [captions + 1]. Caption c is ids[captions[c] :
+    captions[c + 1]]; `longest`: most tokens of a word."""
     starts = np.zeros(len(captions), dtype=np.int64)
     most = 0
     for caption in range(len(captions) - 1):
@@ -249,7 +271,8 @@ def cook_captions(ids: Ints, captions: Ints, words: Words, longest: int) -> tupl
 
 @kernel
 def find_phrases(tokens: Slots, words: Words, found: Slots) -> tuple[Slots, int]:
-    """Rows (start, length, node) of all known phrases by start, then length; `found` grows if needed."""
+    """Rows (start, length, node) of all known phrases by start, then length; `found` grows if needed. `tokens` are
+    those of a caption, [n]; `found` is [room, 3]."""
     count = 0
     for start in range(len(tokens)):
         node = 0
@@ -272,13 +295,15 @@ def find_phrases(tokens: Slots, words: Words, found: Slots) -> tuple[Slots, int]
 
 @kernel
 def are_synonyms(left: int, right: int, words: Words) -> bool:
+    """Whether two tokens share a synset."""
     key = pair_key(min(left, right), max(left, right))
     return bool(words.synonyms[find_key(words.synonyms, key)] != EMPTY)
 
 
 @kernel
 def sort_by_rank(matches: Slots, first: int, last: int) -> None:
-    """Stable insertion sort of a few matches by their last column."""
+    """Stable insertion sort of a few matches by their last column. Rows first .. last - 1 of `matches` [room, 5] are
+    sorted."""
     for index in range(first + 1, last):
         place = index
         while place > first and matches[place - 1, 4] > matches[place, 4]:
@@ -358,6 +383,7 @@ def find_matches(
 
 @kernel
 def add_match(matches: Slots, count: int, start: int, length: int, covered: int, matcher: int, rank: int) -> int:
+    """Fills row `count` of `matches` [room, 5]; returns the number of rows."""
     matches[count, 0] = start
     matches[count, 1] = length
     matches[count, 2] = covered
@@ -368,7 +394,8 @@ def add_match(matches: Slots, count: int, start: int, length: int, covered: int,
 
 @kernel
 def offer(costs: Ints, sources: Ints, count: int, cost: int, distance: int, path: int, match: int) -> int:
-    """Inserts a candidate into a beam sorted by cost, then distance; equals keep their order. Returns its size."""
+    """Inserts a candidate into a beam sorted by cost, then distance; equals keep their order. Returns its size. `costs`
+    [BEAM, 2] are (cost, distance), `sources` [BEAM, 2] are (path, match)."""
     if count == BEAM:
         worst = BEAM - 1
         if (cost, distance) >= (costs[worst, 0], costs[worst, 1]):
@@ -401,7 +428,8 @@ def align(
     each side (nothing for a single word); a match adds its distance to what follows from the same parent, not to
     itself; a chunk counts when it is closed; a match without a rival is always taken.
     `trail` has room for BEAM * reference_length + 1 rows, filled with (row before, match, position). Returns the last
-    row of the best alignment in `trail` (0: it is empty), and its number of chunks."""
+    row of the best alignment in `trail` (0: it is empty), and its number of chunks. `matches` [room, 5] and
+    `first_match` [reference_length + 1] are those of `find_matches`."""
     rivals_here = np.zeros(hypothesis_length, dtype=np.int64)
     rivals_there = np.zeros(reference_length, dtype=np.int64)
     for position in range(reference_length):
@@ -489,6 +517,9 @@ def count_statistics(
     words: Words,
     statistics: Floats,
 ) -> None:
+    """Writes the counts of an alignment into `statistics` [23]. Its matches, rows of `matches` [room, 5], are on the
+    path in `trail` [room, 3] that ends in `row`, as `align` left it. Hypothesis and reference are tokens [n] and
+    [m]."""
     statistics[:] = 0
     statistics[LENGTH] = len(hypothesis)
     statistics[LENGTH + 1] = len(reference)
@@ -551,7 +582,9 @@ def meteor(
     words: Words,
     longest: int,
 ) -> tuple[Floats, Floats]:
-    """METEOR of each hypothesis against its image's references: scores [n], counts [n, 23] of the best one."""
+    """METEOR of each hypothesis against its image's references: scores [n], counts [n, 23] of the best one. Hypotheses
+    are ids [n, time], of which `lengths` [n] count; `image_of` [n] are their images. References are `tokens` and
+    `captions` of `cook_captions`, and `images` [images + 1], where the captions of each image begin."""
     n, time = hypotheses.shape
     scores = np.zeros(n)
     statistics = np.zeros((n, STATISTICS))

@@ -47,10 +47,15 @@ SUBSTITUTIONS = [
 
 
 class Resources(NamedTuple):
-    """METEOR's lists of English words."""
+    """METEOR's lists of English words.
 
-    function_words: frozenset[str]  # words that count less than content words
-    prefixes: dict[str, bool]  # abbreviations that keep their period; True: only before digits
+    Attributes:
+        function_words: words that count less than content words.
+        prefixes: abbreviations that keep their period; True: only before digits.
+    """
+
+    function_words: frozenset[str]
+    prefixes: dict[str, bool]
 
 
 @cache

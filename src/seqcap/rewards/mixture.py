@@ -19,13 +19,21 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Material:
-    """What rewards are made of: the training captions and files about their words."""
+    """What rewards are made of: the training captions and files about their words.
 
-    references: Sequence[Sequence[Sequence[int]]]  # per image, captions as lists of ids without EOS
-    words: Sequence[str]  # the vocabulary; a word's id is its position
-    paraphrases: str | Path | None = None  # file of the stage `paraphrases`, for METEOR
-    eos: bool = True  # whether CIDEr-D counts EOS, so that captions end where they should; not in evaluation
-    parses: Path | None = PARSES  # file of earlier parses, for SPICE
+    Attributes:
+        references: per image, captions as lists of ids without EOS: `[images][captions][tokens]`.
+        words: the vocabulary; a word's id is its position.
+        paraphrases: file of the stage `paraphrases`; METEOR needs it.
+        eos: whether CIDEr-D counts EOS, so that captions end where they should; not in evaluation.
+        parses: file of earlier parses, for SPICE; None: nothing is kept.
+    """
+
+    references: Sequence[Sequence[Sequence[int]]]
+    words: Sequence[str]
+    paraphrases: str | Path | None = None
+    eos: bool = True
+    parses: Path | None = PARSES
 
     @cached_property
     def plain(self) -> References:
@@ -49,7 +57,15 @@ class Metric(Protocol):
 
 class Mixture:
     """The weighted sum of metrics, each in the scale of its definition (x1): r(y) = sum_m w_m m(y). Weights may be
-    negative. InputError for malformed references, or a file that METEOR or SPICE needs is missing."""
+    negative.
+
+    Args:
+        weights: by metric, keys of `MODULES`. A metric that is absent, or has weight 0, does not count.
+        material: the training references and files that the metrics are made of.
+
+    Raises:
+        InputError: references are malformed, or a file that METEOR or SPICE needs is missing.
+    """
 
     def __init__(self, weights: Mapping[str, float], material: Material) -> None:
         wanted = set(modules(weights))

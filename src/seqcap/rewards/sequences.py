@@ -65,10 +65,16 @@ def _check_range(source: str, ids: npt.NDArray[Any], smallest: int) -> None:
 
 
 class References:
-    """The references of all images, prepared once and shared by all rewards: per image, captions as lists of ids
-    *without* EOS. Ids up to 65,535 that no hypothesis can hold, of words outside the vocabulary, never match. `eos`:
-    whether EOS is a token of these references and of the hypotheses scored against them. InputError if there is no
-    image, an image has no captions, or an id is outside 1 .. 65,535."""
+    """The references of all images, prepared once and shared by all rewards. Ids up to 65,535 that no hypothesis can
+    hold, of words outside the vocabulary, never match.
+
+    Args:
+        captions: per image, captions as lists of ids *without* EOS: `[images][captions][tokens]`.
+        eos: whether EOS is a token of these references and of the hypotheses scored against them.
+
+    Raises:
+        InputError: there is no image, an image has no captions, or an id is outside 1 .. 65,535.
+    """
 
     def __init__(self, captions: Sequence[Sequence[Sequence[int]]], eos: bool = True) -> None:
         if len(captions) == 0:

@@ -25,9 +25,17 @@ UNKNOWN_SAID, UNKNOWN_MEANT = "unkword", "oovword"
 
 class SpiceReward:
     """SPICE (spaCy) as a reward, against references without EOS; see `mixture.Metric`. Each distinct hypothesis is
-    parsed once. A word's id is its position in `words`. The parser's file of earlier parses is used for the references
-    only. The graphs of the `remembered` last used hypotheses are kept, about 1 kB each. InputError if spaCy's model or
-    METEOR's synsets are missing."""
+    parsed once.
+
+    Args:
+        references: of all images that hypotheses are scored for, without EOS.
+        words: a word's id is its position; the first four are special tokens.
+        parser: its file of earlier parses is used for the references only.
+        remembered: of how many of the last used hypotheses the graphs are kept, about 1 kB each.
+
+    Raises:
+        InputError: spaCy's model or METEOR's synsets are missing.
+    """
 
     def __init__(
         self, references: References, words: Sequence[str], parser: CachedParser, remembered: int = 50_000

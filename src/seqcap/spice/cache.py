@@ -22,11 +22,18 @@ ROWS = 50_000  # rows that become Python objects at once
 
 
 class CachedParser:
-    """Turns captions into tuples, with a file of earlier parses (`schemas.SCENE_GRAPHS`).
-    The file is written whole, atomically, every 20,000 captions, and several processes may share it. Parses by another
-    version of the parser are not used, and the next write drops them. A damaged file is made anew, and one that cannot
-    be written is done without; a warning says so. Without a path nothing is kept. Without a parser it makes one with a
-    process for each core; an `InputError` if spaCy or its model is not installed."""
+    """Turns captions into tuples, with a file of earlier parses (`schemas.SCENE_GRAPHS`). The file is written whole,
+    atomically, every 20,000 captions, and several processes may share it. Parses by another version of the parser are
+    not used, and the next write drops them. A damaged file is made anew, and one that cannot be written is done
+    without; a warning says so.
+
+    Args:
+        path: the file; None: nothing is kept.
+        parser: what parses captions that the file lacks; None: one with a process for each core.
+
+    Raises:
+        InputError: `parser` is None, and spaCy or its model is not installed.
+    """
 
     def __init__(self, path: str | Path | None = None, parser: Parser | None = None) -> None:
         self.parser = Parser() if parser is None else parser

@@ -15,19 +15,31 @@ Concept = frozenset[str | int]
 
 
 class Graph(NamedTuple):
-    """Merged tuples of one caption, or of all references of an image."""
+    """Merged tuples of one caption, or of all references of an image.
 
-    objects: Sequence[tuple[Concept, ...]]  # (object,)
-    attributes: Sequence[tuple[Concept, ...]]  # (object, attribute)
-    relations: Sequence[tuple[Concept, ...]]  # (object, relation, object)
+    Attributes:
+        objects: tuples (object,).
+        attributes: tuples (object, attribute).
+        relations: tuples (object, relation, object).
+    """
+
+    objects: Sequence[tuple[Concept, ...]]
+    attributes: Sequence[tuple[Concept, ...]]
+    relations: Sequence[tuple[Concept, ...]]
 
 
 class Match(NamedTuple):
-    """How many tuples of a candidate its references have."""
+    """How many tuples of a candidate its references have.
 
-    matched: int  # candidate tuples that equal some reference tuple up to synonyms
-    candidate: int  # of the candidate
-    reference: int  # of all references together
+    Attributes:
+        matched: candidate tuples that equal some reference tuple up to synonyms.
+        candidate: tuples of the candidate.
+        reference: tuples of all references together.
+    """
+
+    matched: int
+    candidate: int
+    reference: int
 
     @property
     def precision(self) -> float:

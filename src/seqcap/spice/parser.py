@@ -36,9 +36,14 @@ def normalised(text: str) -> str:
 
 
 class Parser:
-    """Turns captions into tuples. 10,000 captions or more are parsed by so many `processes`; None: one per core.
-    `version` is that of spaCy, its model and the rules, on which parses depend. InputError if spaCy or its model is not
-    installed."""
+    """Turns captions into tuples. `version` is that of spaCy, its model and the rules, on which parses depend.
+
+    Args:
+        processes: how many parse 10,000 captions or more; fewer captions are parsed in this one. None: one per core.
+
+    Raises:
+        InputError: spaCy or its model is not installed.
+    """
 
     def __init__(self, processes: int | None = None) -> None:
         self._processes = (os.cpu_count() or 1) if processes is None else processes

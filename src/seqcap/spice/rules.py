@@ -50,13 +50,21 @@ SHARED = word_set("acl acomp advcl advmod agent amod ccomp conj oprd pcomp prep 
 
 
 class Token(NamedTuple):
-    """A word of a parsed sentence."""
+    """A word of a parsed sentence.
 
-    word: str  # in lower case
+    Attributes:
+        word: in lower case.
+        lemma: its base form.
+        tag: Penn Treebank part of speech.
+        relation: dependency label of spaCy's English models (ClearNLP's).
+        head: index of the head; a root is its own head.
+    """
+
+    word: str
     lemma: str
-    tag: str  # Penn Treebank part of speech
-    relation: str  # dependency label of spaCy's English models (ClearNLP's)
-    head: int  # index of the head; a root is its own head
+    tag: str
+    relation: str
+    head: int
 
 
 def tuples(tokens: Sequence[Token]) -> Tuples:

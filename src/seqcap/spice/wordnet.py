@@ -18,10 +18,15 @@ ENDINGS = [
 
 
 class WordNet(NamedTuple):
-    """Which words share a meaning."""
+    """Which words share a meaning.
 
-    synsets: dict[str, str]  # word -> the numbers of its synsets, separated by spaces
-    exceptions: dict[str, list[str]]  # irregular form -> its base forms
+    Attributes:
+        synsets: word -> the numbers of its synsets, separated by spaces.
+        exceptions: irregular form -> its base forms.
+    """
+
+    synsets: dict[str, str]
+    exceptions: dict[str, list[str]]
 
     def find_synsets(self, word: str) -> set[int]:
         """Synsets of a lower-case word and of its base forms: irregular ones, else by detaching an ending."""

@@ -21,20 +21,35 @@ STARTS = Path("starts")  # what runs start from: git keeps it, so that they star
 
 @dataclass(frozen=True)
 class Kind:
-    """What differs between images, clips and sentences: names and modules."""
+    """What differs between images, clips and sentences: names and modules.
 
-    unit: str  # name of an input, for people
+    Attributes:
+        unit: name of an input, for people.
+        units: name of several inputs.
+        caption: name of an output, for people.
+        data: module with `prepare(config, folder)`, which writes the task's data.
+        reader: module with `Reader`, a `tasks.base.Task`.
+        validation: module with `criteria` for the best epoch.
+        evaluator: module with `evaluate`, which scores decoded captions.
+        features: whether visual features are extracted.
+        english: whether its captions are English, as METEOR and SPICE need.
+        captions_file: table of the task's data with its captions.
+        captions_column: its column with their words.
+        quality: the first metric of its claims and tables.
+    """
+
+    unit: str
     units: str
-    caption: str  # name of an output, for people
-    data: str  # module with `prepare(config, folder)`, which writes the task's data
-    reader: str  # module with `Reader`, a `tasks.base.Task`
-    validation: str  # module with `criteria` for the best epoch
-    evaluator: str  # module with `evaluate`, which scores decoded captions
-    features: bool  # whether visual features are extracted
-    english: bool  # whether its captions are English, as METEOR and SPICE need
-    captions_file: str  # table of the task's data with its captions
-    captions_column: str  # its column with their words
-    quality: str  # the first metric of its claims and tables
+    caption: str
+    data: str
+    reader: str
+    validation: str
+    evaluator: str
+    features: bool
+    english: bool
+    captions_file: str
+    captions_column: str
+    quality: str
 
     @property
     def modules(self) -> tuple[str, str]:

@@ -20,9 +20,13 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Inputs(ABC):
-    """The inputs of one split, numbered from 0."""
+    """The inputs of one split, numbered from 0.
 
-    ids: Ids  # [n], of images or sentence pairs
+    Attributes:
+        ids: of images or sentence pairs, int64 [n].
+    """
+
+    ids: Ids
 
     @abstractmethod
     def get(self, chosen: Ids) -> Tensor:
@@ -31,10 +35,15 @@ class Inputs(ABC):
 
 @dataclass(frozen=True)
 class Split(ABC):
-    """n inputs and people's captions of each."""
+    """n inputs and people's captions of each.
+
+    Attributes:
+        inputs: what captioners read.
+        references: `[n][captions][tokens]`, ids without EOS; unknown words share one further id.
+    """
 
     inputs: Inputs
-    references: Sequence[Sequence[Sequence[int]]]  # [n], as ids without EOS; unknown words share one further id
+    references: Sequence[Sequence[Sequence[int]]]
 
     def __len__(self) -> int:
         return len(self.inputs.ids)
@@ -53,7 +62,15 @@ class Split(ABC):
 
 
 class Task(ABC):
-    """A task as captioners of one class read it. `folder` is artifacts/<task>."""
+    """A task as captioners of one class read it.
+
+    Args:
+        folder: artifacts/<task>.
+        captioner: the class of the captioners that read it.
+
+    Raises:
+        InputError: the vocabulary is missing or damaged.
+    """
 
     vocabulary: Vocabulary
     vocabularies: tuple[Vocabulary, ...]  # of inputs and captions

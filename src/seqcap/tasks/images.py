@@ -37,7 +37,12 @@ class Store(Protocol):
 
 @dataclass(frozen=True)
 class ImageInputs(Inputs):
-    """Features: a file and rows [n] of it."""
+    """Features of images or clips, read from a file when they are asked for.
+
+    Attributes:
+        store: the features of all images of the task.
+        rows: those of these inputs in the store, int64 [n].
+    """
 
     store: Store
     rows: Ids
@@ -48,7 +53,11 @@ class ImageInputs(Inputs):
 
 @dataclass(frozen=True)
 class ImageSplit(Split):
-    """Captions as padded ids [n, references, time], EOS included."""
+    """Images or clips with their captions.
+
+    Attributes:
+        tokens: the captions, padded ids [n, references, time], EOS included; a missing one is all PAD.
+    """
 
     tokens: Tensor
 
@@ -61,7 +70,15 @@ class ImageSplit(Split):
 
 
 class Reader(Task):
-    """Images or clips with the features that the captioner's class names, or as pixels."""
+    """Images or clips with the features that the captioner's class names, or as pixels.
+
+    Args:
+        folder: artifacts/<task>.
+        captioner: the class of the captioners that read it; its `features` name what they read.
+
+    Raises:
+        InputError: the class reads no images, or a file is missing or damaged.
+    """
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)

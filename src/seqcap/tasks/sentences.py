@@ -25,8 +25,12 @@ POOL = 50  # sentences are sorted by length within pools of so many batches
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences as ids, each with EOS, in one array, since a corpus has millions. Sentence i is
-    tokens[bounds[i] : bounds[i + 1]]; tokens are int32, bounds int64 [n + 1]."""
+    """Sentences as ids, each with EOS, in one array, since a corpus has millions.
+
+    Attributes:
+        tokens: ids of all sentences, one after the other: int32 [total tokens].
+        bounds: int64 [n + 1]; sentence i is tokens[bounds[i] : bounds[i + 1]].
+    """
 
     tokens: NDArray[np.int32]
     bounds: Ids
@@ -61,7 +65,11 @@ class Sentences:
 
 
 class SingleReferences(Sequence[list[list[int]]]):
-    """Each sentence as the only reference, ids without EOS. Lists are made on demand."""
+    """Each sentence as the only reference, ids without EOS. Lists are made on demand.
+
+    Args:
+        sentences: the references, each with EOS.
+    """
 
     def __init__(self, sentences: Sentences) -> None:
         self._sentences = sentences
@@ -78,7 +86,11 @@ class SingleReferences(Sequence[list[list[int]]]):
 
 @dataclass(frozen=True)
 class SentenceInputs(Inputs):
-    """Source sentences, EOS included."""
+    """Source sentences.
+
+    Attributes:
+        sentences: the n sentences, EOS included.
+    """
 
     sentences: Sentences
 
@@ -88,7 +100,14 @@ class SentenceInputs(Inputs):
 
 @dataclass(frozen=True)
 class SentenceSplit(Split):
-    """One translation of each source sentence: ids, and words before subwords and <unk> (none for training)."""
+    """One translation of each source sentence.
+
+    Attributes:
+        inputs: the n source sentences.
+        target: their n translations, as ids.
+        words: of the translations [n], before subwords and <unk>; empty for training.
+        max_length: tokens to which `captions` cuts a translation, EOS included.
+    """
 
     inputs: SentenceInputs
     target: Sentences

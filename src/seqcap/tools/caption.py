@@ -44,7 +44,13 @@ class EncoderMetadata(BaseModel):
 
 @dataclass(frozen=True)
 class Member:
-    """One captioner of those that decode together."""
+    """One captioner of those that decode together.
+
+    Attributes:
+        path: its weights file.
+        captioner: in evaluation mode.
+        about: the file's metadata.
+    """
 
     path: Path
     captioner: Captioner
@@ -86,7 +92,14 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
 
 
 class PixelReader:
-    """Images as the image processors of captioners of Hugging Face make them."""
+    """Images as the image processors of captioners of Hugging Face make them.
+
+    Args:
+        members: captioners of Hugging Face, of one vocabulary.
+
+    Raises:
+        InputError: a captioner's folder cannot be read.
+    """
 
     def __init__(self, members: Sequence[Member]) -> None:
         captioners = [member.captioner for member in members if isinstance(member.captioner, huggingface.Model)]
@@ -101,7 +114,14 @@ class PixelReader:
 
 
 class FeatureReader:
-    """Images, or GIFs, as the encoder of a task sees them."""
+    """Images, or GIFs, as the encoder of a task sees them.
+
+    Args:
+        members: captioners of one task.
+
+    Raises:
+        InputError: the task's encoder or vocabulary is missing or damaged.
+    """
 
     def __init__(self, members: Sequence[Member]) -> None:
         task = members[0].about.task

@@ -58,7 +58,12 @@ def leaf(key: str, value: Any, origin: str) -> tuple[str, str, str]:
 
 class Origins:
     """Where the values of a run are written. The later in this order wins: what the entries that it is `like` say, in
-    their order, then its own entry; for each of them its file, then the scale's."""
+    their order, then its own entry; for each of them its file, then the scale's.
+
+    Args:
+        params: all parameters that were read.
+        name: the run's.
+    """
 
     def __init__(self, params: Params, name: str) -> None:
         file = params.source(name)

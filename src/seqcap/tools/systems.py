@@ -23,26 +23,47 @@ Captions = Mapping[ImageId, Sequence[Text]]
 
 @dataclass(frozen=True)
 class System:
-    """The scores of one set of captions, by metric."""
+    """The scores of one set of captions, by metric.
+
+    Attributes:
+        name: its file's, or what a file of several calls it.
+        images: those that are scored, in the references' order.
+        missing: images with references that have no caption.
+        references: per image, the fewest and the most.
+        captions: per image.
+        scores: metric -> its value, with an interval if it has one.
+        measured: metric -> its values with the statistics of images.
+        texts: the captions of each image, in words.
+        reasons: metric -> why it has no value.
+        differences: metric -> how far it is from the first system; empty for the first, and if `unpaired`.
+        notes: what was left out, merged or ignored, and what does not fit the metrics.
+        unpaired: why it cannot be compared with the first; "" if it can.
+    """
 
     name: str
-    images: Sequence[ImageId]  # that are scored, in the references' order
-    missing: int  # images with references that have no caption
-    references: tuple[int, int]  # per image, the fewest and the most
-    captions: int  # per image
+    images: Sequence[ImageId]
+    missing: int
+    references: tuple[int, int]
+    captions: int
     scores: Mapping[str, Score]
-    measured: Mapping[str, Measured]  # with the statistics of images
-    texts: Sequence[Sequence[Caption]]  # the captions of each image
-    reasons: Mapping[str, str]  # why a metric has no value
-    differences: Mapping[str, Difference]  # from the first system; empty for the first, and if `unpaired`
-    notes: Sequence[str] = ()  # what was left out, merged or ignored, and what does not fit the metrics
-    unpaired: str = ""  # why it cannot be compared with the first
+    measured: Mapping[str, Measured]
+    texts: Sequence[Sequence[Caption]]
+    reasons: Mapping[str, str]
+    differences: Mapping[str, Difference]
+    notes: Sequence[str] = ()
+    unpaired: str = ""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to score by. `metrics` are of `registry.QUALITY`; None: all that are installed. `official`: by pycocoevalcap
-    and its jars on the raw text. `split`: of references that hold several; None: test."""
+    """What to score by.
+
+    Attributes:
+        metrics: of `registry.QUALITY`; None: all that are installed.
+        official: by pycocoevalcap and its jars on the raw text.
+        split: of references that hold several; None: test.
+        frequencies: CIDEr's document frequencies; None: those of the references that are scored.
+    """
 
     metrics: Sequence[str] | None = None
     official: bool = False

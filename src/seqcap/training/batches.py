@@ -15,13 +15,21 @@ from seqcap.tasks.base import Ids, Split
 @dataclass(frozen=True)
 class Batches:
     """One process's share of a split's batches, epoch after epoch. The order within an epoch depends only on seed and
-    epoch, so a resumed run reads the same batches."""
+    epoch, so a resumed run reads the same batches.
+
+    Attributes:
+        split: what is read.
+        size: inputs of a batch, over all processes.
+        seed: decides the order, with the epoch.
+        rank: of this process under the launcher.
+        world: number of processes.
+    """
 
     split: Split
-    size: int  # inputs of a batch, over all processes
+    size: int
     seed: int
-    rank: int = 0  # of this process under the launcher
-    world: int = 1  # number of processes
+    rank: int = 0
+    world: int = 1
 
     def __len__(self) -> int:
         return -(-len(self.split) // self.size)

@@ -36,10 +36,15 @@ SHARED_FIELDS = {"task", "kind", "architecture", "max_length", "reward", "reads"
 
 @dataclass(frozen=True)
 class Trained:
-    """What is told of a run's training with one seed."""
+    """What is told of a run's training with one seed.
 
-    curves: list[dict[str, Any]]  # rows of `schemas.CURVES`
-    seconds_per_epoch: float | None  # median over training steps, as measured; None without steps
+    Attributes:
+        curves: rows of `schemas.CURVES`.
+        seconds_per_epoch: the median over training steps, as measured, times the steps of an epoch; None without steps.
+    """
+
+    curves: list[dict[str, Any]]
+    seconds_per_epoch: float | None
 
 
 def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str], kept: Path) -> list[list[Trained]]:
@@ -75,12 +80,20 @@ def checkpoint_folder(run: TrainingRun, code: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Shared:
-    """What the seeds of a run share, and runs that differ in nothing of it: encoded captions, cooked references."""
+    """What the seeds of a run share, and runs that differ in nothing of it: encoded captions, cooked references.
+
+    Attributes:
+        task: as captioners of the run's architecture read it.
+        training: the split to train on.
+        validation: the split that chooses the best epoch.
+        reward: against the training references.
+        criteria: the scores of validation captions.
+    """
 
     task: Task
     training: Split
     validation: Split
-    reward: Metric  # against the training references
+    reward: Metric
     criteria: Criteria
 
     @classmethod
@@ -109,7 +122,12 @@ def shared(run: TrainingRun) -> Shared:
 
 
 class CaptionerLearner(Learner):
-    """Captioner and objective in one module, for one optimizer and one DistributedDataParallel."""
+    """Captioner and objective in one module, for one optimizer and one DistributedDataParallel.
+
+    Args:
+        captioner: what is trained.
+        objective: its loss. If it `keeps_last`, the last epoch's weights are kept.
+    """
 
     def __init__(self, captioner: Captioner, objective: Objective) -> None:
         super().__init__()

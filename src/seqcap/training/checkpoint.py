@@ -37,17 +37,29 @@ L = TypeVar("L", bound=Learner)
 
 @dataclass
 class State(Generic[L]):
-    """Everything that the rest of a run depends on."""
+    """Everything that the rest of a run depends on.
+
+    Attributes:
+        learner: everything that the optimizer trains.
+        parallel: `learner`; under a launcher, its DistributedDataParallel.
+        optimizer: clips each parameter group apart; its "pace" multiplies the learning rate.
+        at: steps done.
+        curves: rows of `schemas.CURVES`.
+        best: the weights kept so far: name of a model -> its tensors.
+        best_value: the validation score of the kept weights; None before the first.
+        unchecked: loss plus gradient norms, a scalar for each step that is not checked yet; not saved.
+        seconds: of each step of this process; not saved.
+    """
 
     learner: L
-    parallel: nn.Module  # `learner`; under a launcher, its DistributedDataParallel
-    optimizer: torch.optim.Optimizer  # clips each parameter group apart; its "pace" multiplies the learning rate
-    at: int = 0  # steps done
-    curves: list[dict[str, Any]] = field(default_factory=list)  # rows of `schemas.CURVES`
-    best: dict[str, Tensors] = field(default_factory=dict)  # weights kept so far, name of a model -> tensors
-    best_value: float | None = None  # their validation score
-    unchecked: list[Tensor] = field(default_factory=list)  # loss plus gradient norms of unchecked steps; not saved
-    seconds: list[float] = field(default_factory=list)  # of each step of this process; not saved
+    parallel: nn.Module
+    optimizer: torch.optim.Optimizer
+    at: int = 0
+    curves: list[dict[str, Any]] = field(default_factory=list)
+    best: dict[str, Tensors] = field(default_factory=dict)
+    best_value: float | None = None
+    unchecked: list[Tensor] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
 
     def keep(self, value: float) -> None:
         """Keeps the weights if their validation score `value` is the best so far, or if the last ones are kept."""

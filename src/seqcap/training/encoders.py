@@ -63,12 +63,19 @@ class EncoderConfig(StageConfig, EncoderSettings):
 
 @dataclass(frozen=True)
 class Examples:
-    """Images with their labels, float32: 1 where a label holds, else 0."""
+    """Images with their labels, float32: 1 where a label holds, else 0.
 
-    images: Tensor  # [n, 3, side, side] uint8; clips: [n, 6, side, side], two consecutive frames
-    labels: Tensor  # [n, labels of an image]
-    objects: Tensor  # [n, objects, labels of an object]; all 0 where an image has fewer objects
-    middles: Tensor  # [n, objects, 2], the middle of each object, (down, right) as shares of the side
+    Attributes:
+        images: [n, 3, side, side] uint8; of clips [n, 6, side, side], two consecutive frames.
+        labels: [n, labels of an image].
+        objects: [n, objects, labels of an object]; all 0 where an image has fewer objects.
+        middles: [n, objects, 2], the middle of each object, (down, right) as shares of the side.
+    """
+
+    images: Tensor
+    labels: Tensor
+    objects: Tensor
+    middles: Tensor
     weight: ClassVar[float] = 1.0
 
     def take(self, rows: Tensor, device: torch.device) -> Examples:
@@ -100,7 +107,13 @@ class EncoderLearner(Learner):
     A linear classifier predicts the image's labels from the pooled feature. In each cell of the map, the first channels
     predict the labels of the object whose middle is there, one channel per label: their maximum over cells tells
     whether some object has the label, their mean how many have it. The other channels are free. Both losses are sums
-    divided by the number of labels that hold: most do not. Batches are shifted by up to 1/32 of the side."""
+    divided by the number of labels that hold: most do not. Batches are shifted by up to 1/32 of the side.
+
+    Args:
+        encoder: what is trained.
+        train: all training images; they give the numbers of labels, and how often each label holds.
+        batch_size: images per step, at most all of them.
+    """
 
     keeps_last = True
     order: Tensor  # of the images in this epoch, [steps, batch], for resuming within it
@@ -130,7 +143,14 @@ class EncoderLearner(Learner):
 
 
 class Job(loop.Job[EncoderLearner]):
-    """An encoder and its images; AdamW, one-cycle learning rate. Equal seeds give equal weights on a machine."""
+    """An encoder and its images; AdamW, one-cycle learning rate. Equal seeds give equal weights on a machine.
+
+    Args:
+        encoder: what is trained, in place.
+        config: its settings.
+        train: the images to train on.
+        val: the images to validate on.
+    """
 
     decisive = "val_mean_average_precision"
 

@@ -34,7 +34,16 @@ HYPERNYMS: dict[Hypernym, frozenset[Kind]] = {
 
 @dataclass(frozen=True)
 class Mention:
-    """A phrase about one object or several of a kind. What is None is not said."""
+    """A phrase about one object or several of a kind. What is None is not said.
+
+    Attributes:
+        noun: a kind of `KINDS`, or the wider class "person" or "animal".
+        objects: numbers of the objects in `Scene.objects`: one, or several in a plural.
+        colour: as the annotator sees it; it may be wrong.
+        size: of all these objects; nobody says "medium".
+        texture: of all these objects; nobody says "plain".
+        action: what all these objects do.
+    """
 
     noun: Kind | Hypernym
     objects: tuple[int, ...]
@@ -50,10 +59,16 @@ class Mention:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one caption says."""
+    """What one caption says.
 
-    mentions: tuple[Mention, ...]  # one to three, in order of importance
-    relation: str | None  # name of the relation that the first mention has to the second
+    Attributes:
+        mentions: one to three, in order of importance.
+        relation: name of the relation that the first mention has to the second; None: none is said.
+        background: of the scene; None: it is not said.
+    """
+
+    mentions: tuple[Mention, ...]
+    relation: str | None
     background: Background | None
 
 

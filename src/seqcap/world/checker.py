@@ -14,7 +14,14 @@ StatementKind = Literal["object", "count", "attribute", "action", "motion", "rel
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a caption, whether it is true of the scene, and the `Scene.facts` that it tells if so."""
+    """A statement of a caption, and whether it is true of the scene.
+
+    Attributes:
+        kind: what it is about, such as an object or what it does.
+        text: what it says, in a few words.
+        true: whether it holds in the scene.
+        facts: the `Scene.facts` that it tells if it is true.
+    """
 
     kind: StatementKind
     text: str
@@ -25,10 +32,16 @@ class Statement:
 @dataclass(frozen=True)
 class Verdict:
     """What a caption says about its scene. A true statement may tell no fact: "an animal" does not tell that it is a
-    dog."""
+    dog.
 
-    statements: tuple[Statement, ...]  # distinct ones
-    facts: frozenset[str]  # those of `Scene.facts` that the true statements tell
+    Attributes:
+        statements: distinct ones.
+        facts: those of `Scene.facts` that the true statements tell.
+        total_facts: how many facts the scene has.
+    """
+
+    statements: tuple[Statement, ...]
+    facts: frozenset[str]
     total_facts: int
 
     @property

@@ -24,7 +24,11 @@ _Option = tuple[tuple[int, ...], _Scenes]
 
 
 class Matcher:
-    """Finds the scenes (item -> scene, at least one) that captions are true of, and caches them."""
+    """Finds the scenes that captions are true of, and caches them.
+
+    Args:
+        scenes: the scenes to tell apart, by item; at least one.
+    """
 
     def __init__(self, scenes: Mapping[int, Scene]) -> None:
         self._numbers = {item: n for n, item in enumerate(scenes)}

@@ -14,7 +14,11 @@ TRIES = 4  # phrases that are tried for a fact: some say what is true, too ("on"
 
 
 class Table:
-    """Phrases of one kind, by what they mean, with how often people choose each."""
+    """Phrases of one kind, by what they mean, with how often people choose each.
+
+    Args:
+        phrases: meaning -> its phrases, words joined by spaces -> their weights.
+    """
 
     def __init__(self, phrases: Mapping[str, Mapping[str, float]]) -> None:
         self.phrases = phrases

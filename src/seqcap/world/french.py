@@ -15,7 +15,13 @@ from seqcap.world.words import ANIMALS, PEOPLE, UNCOUNTED, read
 
 
 class Noun(NamedTuple):
-    """A French noun with its plural and its gender."""
+    """A French noun with its plural and its gender.
+
+    Attributes:
+        singular: the word for one, without article.
+        plural: the word for several, without article.
+        feminine: whether it is feminine; else it is masculine.
+    """
 
     singular: str
     plural: str
@@ -26,12 +32,19 @@ class Noun(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """The forms of an action in the third person; a word in braces agrees with the subject."""
+    """The forms of an action in the third person; a word in braces agrees with the subject.
+
+    Attributes:
+        singular: the finite verb of one.
+        plural: the finite verb of several.
+        loose: after a noun, where English has a participle.
+        infinitive: for "est en train de"; "" where that is not said.
+    """
 
     singular: str
     plural: str
-    loose: str  # after a noun, where English has a participle
-    infinitive: str = ""  # for "est en train de"; "" where that is not said
+    loose: str
+    infinitive: str = ""
 
 
 TABLES = read("french")

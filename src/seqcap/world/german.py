@@ -17,7 +17,15 @@ Case = Literal["nominative", "accusative", "dative", "genitive"]
 
 
 class Noun(NamedTuple):
-    """A noun's forms; `weak` ones ("welpe") have the genitive's form in the accusative and dative, too."""
+    """A noun's forms.
+
+    Attributes:
+        gender: "m", "f" or "n".
+        singular: its nominative singular.
+        genitive: its genitive singular.
+        plural: its nominative plural.
+        weak: whether the accusative and dative have the form of the genitive, too ("welpe").
+    """
 
     gender: Gender
     singular: str
@@ -32,12 +40,19 @@ class Noun(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A finite verb in the third person, and what follows it at the end of a main clause."""
+    """A finite verb in the third person, and what follows it at the end of a main clause.
+
+    Attributes:
+        singular: the finite verb of one.
+        plural: the finite verb of several.
+        rest: words apart from the verb ("spazieren gehen").
+        prefix: a separable one ("läuft herum", "herumläuft").
+    """
 
     singular: str
     plural: str
-    rest: str = ""  # words apart from the verb ("spazieren gehen")
-    prefix: str = ""  # a separable one ("läuft herum", "herumläuft")
+    rest: str = ""
+    prefix: str = ""
 
     def second(self, plural: bool) -> str:
         """The verb in second place; `bracket` ends the clause."""

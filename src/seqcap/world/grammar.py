@@ -14,7 +14,12 @@ def joined(*parts: str) -> str:
 
 
 class Grammar(ABC):
-    """Builds one sentence. Noun phrases are made in reading order, because "another" depends on it."""
+    """Builds one sentence. Noun phrases are made in reading order, because "another" depends on it.
+
+    Args:
+        plan: what the sentence says.
+        wording: the choices of words and orders for this plan.
+    """
 
     tables: ClassVar[Mapping[str, Any]]  # English words -> those of the language, by kind
     aside_first: ClassVar[bool] = False  # whether "outside on the beach" is said rather than "on the beach outside"

@@ -49,7 +49,20 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class SceneObject:
-    """One object: its look and its box in grid units. `flip` mirrors the drawing and is no fact."""
+    """One object: its look and its box on the grid of `GRID` x `GRID` units.
+
+    Attributes:
+        kind: one of `KINDS`.
+        colour: one of `COLOURS`.
+        size: one of `SIZES`.
+        texture: one of `TEXTURES`.
+        action: one of `ACTIONS` of its kind; None for other kinds.
+        left: the box's left edge, grid units.
+        top: the box's upper edge, grid units; y grows downwards.
+        width: the box's width, grid units.
+        height: the box's height, grid units.
+        flip: whether the drawing is mirrored; it is no fact.
+    """
 
     kind: Kind
     colour: Colour
@@ -85,6 +98,10 @@ class Scene:
       least half the narrower one's width. Then `above` / `below` hold, too.
     - `above` / `below`: the vertical gap is the larger, and one of the two is in the air or on something.
     - `behind` / `in_front_of`: the vertical gap is the larger, and both stand on the ground: the upper one is behind.
+
+    Attributes:
+        background: one of `BACKGROUNDS`.
+        objects: one to `MAX_OBJECTS`. An object's number is its place.
     """
 
     background: Background

@@ -36,7 +36,15 @@ PASSING = ("passes_behind", "passes_in_front_of")
 
 @dataclass(frozen=True)
 class Change:
-    """An object's motion, at an even pace, and its box in the last frame, in grid units."""
+    """An object's motion, at an even pace, and its box in the last frame.
+
+    Attributes:
+        motion: one of `MOTIONS`; the boxes must show it.
+        left: the last box's left edge, grid units.
+        top: the last box's upper edge, grid units.
+        width: the last box's width, grid units.
+        height: the last box's height, grid units.
+    """
 
     motion: Motion
     left: Annotated[int, Field(ge=0, lt=GRID)]
@@ -58,9 +66,15 @@ class Clip(Scene):
     Relations must hold in every frame. In addition, an object that moves to the left or right `passes_behind` or
     `passes_in_front_of` one that stands still, if it begins on one side and ends on the other, and their heights
     overlap. The one that stands lower is in front.
+
+    Attributes:
+        changes: one for each object; None: it stands still.
+
+    Raises:
+        ValueError: there are not as many changes as objects, or boxes do not show a motion.
     """
 
-    changes: tuple[Change | None, ...]  # one for each object; None: it stands still
+    changes: tuple[Change | None, ...]
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 

@@ -123,7 +123,16 @@ _PLACES = _phrases(_place_nouns())
 
 @dataclass
 class Phrase:
-    """A noun phrase: `number` is a number, or 0 for a bare plural; attributes are (kind, value)."""
+    """A noun phrase, and what is said of it.
+
+    Attributes:
+        noun: a kind of `KINDS` or a wider class, as it was said.
+        kinds: those that the noun, and what is worn, may stand for.
+        number: how many things it stands for; 0 for a bare plural.
+        attributes: (kind, value), kind being "colour", "size" or "texture".
+        actions: what the things are said to do.
+        related: whether a relation of it to another phrase is said.
+    """
 
     noun: str
     kinds: frozenset[str]
@@ -139,7 +148,14 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Parsed:
-    """What a caption says of a scene."""
+    """What a caption says of a scene.
+
+    Attributes:
+        phrases: in their order.
+        relations: (name, phrase, other phrase), phrases by their places in `phrases`.
+        backgrounds: places and weather that are named, each once.
+        unparsed: runs of words that cannot be understood.
+    """
 
     phrases: tuple[Phrase, ...]
     relations: tuple[tuple[str, int, int], ...]

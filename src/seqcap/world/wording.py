@@ -34,12 +34,19 @@ Draws = Callable[[str], np.random.Generator]  # question -> the generator that a
 
 @dataclass(frozen=True)
 class Clothes:
-    """How a person's colour and texture are said."""
+    """How a person's colour and texture are said.
 
-    manner: str  # "in", "wearing" and the like
-    texture: str | None  # English word
-    colour: str | None  # English word
-    garment: str | None  # None where the colour stands alone ("in red")
+    Attributes:
+        manner: "in", "wearing" and the like.
+        texture: English word; None: it is not said.
+        colour: English word; None: it is not said.
+        garment: English word; None where the colour stands alone ("in red").
+    """
+
+    manner: str
+    texture: str | None
+    colour: str | None
+    garment: str | None
 
 
 class Wording:
@@ -47,6 +54,10 @@ class Wording:
 
     Each method asks one question, and `draws` gives the generator for it. With one generator for all, answers depend on
     the order of the calls. With one for each, all languages get the same answers for a plan.
+
+    Args:
+        plan: what the sentence says.
+        draws: question -> the generator that answers it.
     """
 
     def __init__(self, plan: Plan, draws: Draws) -> None:

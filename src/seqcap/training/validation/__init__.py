@@ -22,10 +22,15 @@ Criterion = Callable[[NDArray[np.int64]], float]
 
 @dataclass(frozen=True)
 class Criteria:
-    """Scores of validation captions after every epoch."""
+    """Scores of validation captions after every epoch.
 
-    measured: Mapping[str, Criterion]  # by the name of the curve
-    decisive: str  # the name of the score that decides which epoch is kept
+    Attributes:
+        measured: the scores, by the name of the curve.
+        decisive: the name of the score that decides which epoch is kept.
+    """
+
+    measured: Mapping[str, Criterion]
+    decisive: str
 
 
 def criteria(task: Task, run: TrainingRun, validation: Split) -> Criteria:
