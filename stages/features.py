@@ -6,7 +6,6 @@ again for that, so they depend on origin.json alone: it has the same bytes every
 the encoder, of the parameters or of the code."""
 
 import hashlib
-import os
 
 import torch
 
@@ -55,8 +54,7 @@ def _check(project: Project) -> None:
 def run(config: FeaturesConfig, task: str) -> None:
     machine.relaunch()
     rank, world = machine.join_group()
-    # Unlike training, this stage runs alone and takes all cores.
-    torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // world))
+    torch.set_num_threads(machine.threads(world))
     # cuDNN's fastest algorithms are not deterministic.
     torch.backends.cudnn.deterministic = True
     images = read_table(ARTIFACTS / task / "data/images.parquet", IMAGES)

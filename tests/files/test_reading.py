@@ -33,6 +33,7 @@ def small(tmp_path: Path) -> Path:
         ("score", "--references", ZERO, "--candidates", "SMALL"),
         ("score", "--references", "SMALL", "--candidates", ZERO),
         ("score", "--references", "-", "--candidates", "SMALL"),
+        ("score", "--references", "SMALL", "--candidates", "SMALL", "--metrics", "cider", "--frequencies", ZERO),
         ("rating", "aggregate", ZERO, "answers.csv"),
         ("repro", "--experiment", ZERO, "--publish", "reports"),
     ],

@@ -1,4 +1,4 @@
-"""Reads text as a whole. A device or a pipe may have no end, so of what is no regular file a limit is read."""
+"""Reads files as a whole. A device or a pipe may have no end, so of what is no regular file a limit is read."""
 
 import os
 import stat
@@ -15,9 +15,18 @@ def read_text(path: str | Path, encoding: str = "utf-8", newline: str | None = N
     """The text of a file; an `InputError` if it is no regular file and holds more than `LONGEST_STREAM`. OSError or
     UnicodeDecodeError if it cannot be read; `encoding` and `newline` as for `open`."""
     with Path(path).open(encoding=encoding, newline=newline) as file:
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return file.read()
-        return read_stream(file, path)
+        return _read(file, path)
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The bytes of a file; errors as `read_text`."""
+    with Path(path).open("rb") as file:
+        return _read(file, path)
+
+
+def _read(file: IO[AnyStr], path: str | Path) -> AnyStr:
+    is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    return file.read() if is_regular else read_stream(file, path)
 
 
 def read_stream(stream: IO[AnyStr], name: str | Path) -> AnyStr:

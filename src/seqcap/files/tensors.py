@@ -17,6 +17,7 @@ from seqcap.files.writing import atomic
 if TYPE_CHECKING:
     import torch
 
+KEY = "seqcap"  # of the metadata in a file of ours
 CHECKSUM = "checksum"  # its key among the metadata
 
 
@@ -32,7 +33,7 @@ def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata
     content[CHECKSUM] = _checksum(on_cpu, content)
     with atomic(path) as temporary:
         try:
-            save_file(on_cpu, temporary, metadata={"seqcap": json.dumps(content, sort_keys=True)})
+            save_file(on_cpu, temporary, metadata={KEY: json.dumps(content, sort_keys=True)})
         except SafetensorError as error:
             # Raised also for a full disk.
             raise OSError(str(error)) from None
@@ -45,7 +46,8 @@ def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, A
 
     try:
         with safe_open(path, framework="pt", device="cpu") as file:
-            metadata = json.loads((file.metadata() or {}).get("seqcap", "{}"), object_pairs_hook=unique_object)
+            found = file.metadata() or {}
+            metadata = json.loads(found.get(KEY, "{}"), object_pairs_hook=unique_object)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise InputError(path, "does not exist", find(path)) from None
@@ -56,7 +58,7 @@ def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, A
     if not isinstance(metadata, dict):
         raise InputError(path, f"has metadata that are no object, but {metadata!r:.60}", mend(path))
     written = metadata.pop(CHECKSUM, None)
-    if written is not None and written != _checksum(tensors, metadata):
+    if KEY in found and written != _checksum(tensors, metadata):
         raise InputError(path, "is damaged (its checksum is of another content)", mend(path))
     for name, tensor in tensors.items():
         try:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from seqcap.data.tokenizer import tokenize
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS
 from seqcap.errors import InputError
+from seqcap.files.reading import read_bytes
 from seqcap.files.writing import atomic
 from seqcap.rewards.ciderd import frequency_table
 from seqcap.rewards.kernels import Frequencies, Ints, Keys
@@ -112,7 +113,7 @@ class DocumentFrequencies:
         """Reads what `write` wrote; InputError if the file is missing or another one."""
         fix = "name a file that `seqcap frequencies` or `DocumentFrequencies.write` made"
         try:
-            content = Path(path).read_bytes()
+            content = read_bytes(path)
         except OSError as error:
             raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
         try:

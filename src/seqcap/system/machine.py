@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import torch
 
 MACHINE = Path("artifacts/machine.json")
+LAUNCHED = "SEQCAP_LAUNCHED"  # environment variable of processes that `launcher` has started
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
 
 
@@ -125,16 +127,45 @@ def workers() -> int:
     return (os.cpu_count() or 1) if wanted == "auto" else wanted
 
 
+def threads(processes: int) -> int:
+    """How many threads one of `processes` may compute in, where no other work of its stage runs."""
+    wanted = Machine.read().workers
+    cores = len(os.sched_getaffinity(0)) if wanted == "auto" else wanted
+    return max(1, cores // processes)
+
+
 def relaunch() -> None:
-    """Runs this command under `launcher`, in place of this process, unless it already runs under one."""
-    launcher = shlex.split(Machine.read().launcher)
+    """Runs this command under `launcher`, in place of this process, unless it already runs under one. InputError if
+    the launcher cannot be run, starts more processes than there are GPUs, or several that do not know each other."""
+    machine = Machine.read()
+    launcher = shlex.split(machine.launcher)
     if launcher == ["python"] or "LOCAL_RANK" in os.environ:
         return
+    if LAUNCHED in os.environ:
+        tasks = int(os.environ.get("SLURM_NTASKS", "1"))
+        if tasks > 1:
+            problem = f"launcher {launcher[0]!r} starts {tasks} processes, each of which would train alone"
+            raise InputError("params.yaml", problem, "let it start one on each machine, and end it in torchrun")
+        return
+    asked = re.search(r"--nproc[-_]per[-_]node[= ](\d+)", machine.launcher)
+    if asked is not None and machine.device != "cpu":
+        _check_devices(int(asked[1]))
+    os.environ[LAUNCHED] = "1"
     try:
         os.execvp(launcher[0], [*launcher, *sys.argv])
     except OSError as error:
         problem = f"launcher {launcher[0]!r} cannot be run ({error.strerror})"
         raise InputError("params.yaml", problem, "use python") from None
+
+
+def _check_devices(processes: int) -> None:
+    """Each process has a GPU of its own. A machine without any may be one that only starts them elsewhere."""
+    import torch
+
+    devices = torch.cuda.device_count()
+    if 0 < devices < processes:
+        problem = f"launcher starts {processes} processes, but this machine has {devices} GPUs"
+        raise InputError("params.yaml", problem, f"set --nproc-per-node to {devices}")
 
 
 def join_group() -> tuple[int, int]:

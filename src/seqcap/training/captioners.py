@@ -15,7 +15,7 @@ from seqcap import models, objectives, tasks
 from seqcap.data import embeddings
 from seqcap.data.vocabulary import PAD, digest
 from seqcap.errors import InputError
-from seqcap.files.tensors import save_weights
+from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective, Partner
@@ -56,6 +56,10 @@ def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str], kept: Path) 
     trained = loop.train_side_by_side(train, [(run, seed, folder) for run, folder in folders for seed in run.seeds])
     if world > 1:
         dist.barrier()
+    for run in runs:
+        for seed in run.seeds:
+            # What the disk has changed is found by its checksum before the stage ends.
+            load_weights(Path(run.weights) / f"seed{seed}.safetensors")
     results = iter(trained)
     return [[next(results) for _ in run.seeds] for run in runs]
 
