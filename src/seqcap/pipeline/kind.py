@@ -104,6 +104,7 @@ class Kind:
         stages: its stages, in order.
         run: runs one, of its configuration and name.
         keys: the keys of the parameter files that it brings.
+        on_gpu: whether its stages use a GPU if there is one.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Kind:
     stages: Callable[[Project], Stages]
     run: Callable[[Any, str], None]
     keys: Sequence[Key[Any]] = ()
+    on_gpu: bool = False
 
     @property
     def script(self) -> str:
