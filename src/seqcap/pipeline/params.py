@@ -131,9 +131,10 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path) -> None:
         for section, values in changes.items():
             if section not in content:
                 raise InputError(path, f"{section} is not in {file}", f"allowed: {', '.join(content)}")
-            is_named = section in named_sections()
-            there = {key: value for key, value in values.items() if key in content[section]} if is_named else values
-            overlay(content, {section: there}, path)
+            kept = values
+            if section in named_sections():
+                kept = {name: value for name, value in values.items() if name in content[section]}
+            overlay(content, {section: kept}, path)
 
 
 def _fill(value: Any, alpha: float) -> Any:

@@ -25,7 +25,7 @@ C = TypeVar("C", bound=StageConfig)
 
 
 @dataclass(frozen=True)
-class Retriever:
+class RetrieverFiles:
     """A retriever that stages read: its folder, and the module of its code."""
 
     folder: str
@@ -92,7 +92,7 @@ class Project:
         groups = [group for group, own in self.params.groups.items() if own == evaluation]
         return [run for group in groups for run in configs[group].runs]
 
-    def listener(self, name: str, task: str, source: Path, place: str, seeds: int = 1) -> Retriever:
+    def listener(self, name: str, task: str, source: Path, place: str, seeds: int = 1) -> RetrieverFiles:
         """The retriever that runs of a task start with: of the run's own seed, or that which has mined for it."""
         mined, known = self.stages("mine"), self.shared.retrievers
         usable = {key: value for key, value in known.items() if key in mined or not value.folder}
@@ -106,7 +106,7 @@ class Project:
             raise InputError(source, f"{place} is {name!r}", fix)
         return self._retriever(name, "mine" if name in mined else "retriever")
 
-    def listener_of(self, name: str) -> Retriever | None:
+    def listener_of(self, name: str) -> RetrieverFiles | None:
         """The retriever that the objective of a run, or of an ensemble's runs, reads, if it reads one."""
         params = self.params
         run = params.runs[params.ensembles[name].run if name in params.ensembles else name]
@@ -122,14 +122,14 @@ class Project:
         if not retrieval.model_class(retriever.architecture).one_vector:
             raise InputError(source, what, f"{verb} a dual_encoder or a clip")
 
-    def retriever(self, name: str, task: str, source: Path, place: str) -> Retriever:
+    def retriever(self, name: str, task: str, source: Path, place: str) -> RetrieverFiles:
         """A task's retriever."""
         find(_of_task(self.shared.retrievers, task), name, source, place)
         return self._retriever(name, "retriever")
 
-    def _retriever(self, name: str, kind: str) -> Retriever:
+    def _retriever(self, name: str, kind: str) -> RetrieverFiles:
         (folder,) = self.written(kind, name)
-        return Retriever(folder, f"seqcap.retrieval.{self.shared.retrievers[name].architecture}")
+        return RetrieverFiles(folder, f"seqcap.retrieval.{self.shared.retrievers[name].architecture}")
 
     def written(self, kind: str, name: str) -> list[str]:
         stage = self.stages(kind).get(name)
