@@ -61,13 +61,13 @@ class Params:
 
     def __getitem__(self, key: Key[T]) -> T:
         """What stands at a kind's key: in params.yaml, or the entries of all papers."""
-        found: T = self.entries[key.name] if key.of_papers else getattr(self.shared, key.name)  # type: ignore[assignment]
-        return found
+        value: T = self.entries[key.name] if key.of_papers else getattr(self.shared, key.name)  # type: ignore[assignment]
+        return value
 
     def of_paper(self, paper: str, key: Key[T]) -> T:
         """What stands at a kind's key in a paper's file."""
-        found: T = getattr(self.papers[paper], key.name)
-        return found
+        value: T = getattr(self.papers[paper], key.name)
+        return value
 
     def source(self, name: str) -> Path:
         """The file to name in an error about a paper or an entry."""

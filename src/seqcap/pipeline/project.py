@@ -26,14 +26,23 @@ C = TypeVar("C", bound=StageConfig)
 
 @dataclass(frozen=True)
 class RetrieverFiles:
-    """A retriever that stages read: its folder, and the module of its code."""
+    """A retriever that stages read.
+
+    Attributes:
+        folder: with its weights.
+        module: the module of its code.
+    """
 
     folder: str
     module: str
 
 
 class Project:
-    """A checkout's parameters and stages. The stages of a kind are made when they are first asked for."""
+    """A checkout's parameters and stages. The stages of a kind are made when they are first asked for.
+
+    Args:
+        params: of the checkout.
+    """
 
     def __init__(self, params: Params) -> None:
         self.params, self.shared = params, params.shared
@@ -58,11 +67,11 @@ class Project:
 
     def configs(self, kind: str, form: type[C]) -> dict[str, C]:
         """The configurations of a kind's stages, by name."""
-        found = {}
+        configs = {}
         for name, stage in self.stages(kind).items():
             assert isinstance(stage.config, form)
-            found[name] = stage.config
-        return found
+            configs[name] = stage.config
+        return configs
 
     # --- What stages read
 
@@ -142,7 +151,8 @@ class Project:
     # --- What parameters mean
 
     def seeds(self, number: int, offset: int = 0) -> tuple[int, ...]:
-        return tuple(self.shared.seed + offset + place for place in range(number))
+        first = self.shared.seed + offset
+        return tuple(range(first, first + number))
 
     def reward(self, name: str | None, task: str, source: Path, place: str) -> Mapping[str, float]:
         """The weights of the reward that an entry at `place` names."""
@@ -157,12 +167,12 @@ class Project:
 
     def data_root(self, task: str) -> str:
         """The folder of a task's images, clips or texts."""
-        found = self.shared.tasks[task]
-        if found.dataset in GENERATED:
+        params = self.shared.tasks[task]
+        if params.dataset in GENERATED:
             return f"artifacts/{task}/data"
-        if found.root is None:
-            raise InputError(PARAMS, f"tasks.{task}.root is null, but {found.dataset} is on disk", "name its folder")
-        return found.root
+        if params.root is None:
+            raise InputError(PARAMS, f"tasks.{task}.root is null, but {params.dataset} is on disk", "name its folder")
+        return params.root
 
     def split(self, evaluation: str) -> str:
         """The split that is decoded. Only scenes have the split "server". Other datasets use `evaluate_on` instead."""

@@ -51,7 +51,11 @@ _SYSTEM = ["variant", "decoder", "metric"]  # columns of scores that say which s
 
 
 class Scores:
-    """The scores of one paper's runs, columns of `schemas.SCORES`. There are millions: each is looked up on demand."""
+    """The scores of one paper's runs. There are millions: each is looked up on demand.
+
+    Args:
+        table: with the columns of `schemas.SCORES`.
+    """
 
     def __init__(self, table: pa.Table) -> None:
         lists = table["statistics"].combine_chunks()
@@ -279,8 +283,8 @@ class Results:
     def share_start(self, sides: Iterable[Iterable[str]]) -> bool:
         """Whether equal seeds of some sides start from the same weights: their runs are of the same captioners for the
         same tasks. Sides without runs of these results do not matter."""
-        there = [[self.by_name[name] for name in side if name in self.by_name] for side in sides]
-        return len({frozenset((run.task, run.captioner) for run in side) for side in there if side}) < 2
+        present = [[self.by_name[name] for name in side if name in self.by_name] for side in sides]
+        return len({frozenset((run.task, run.captioner) for run in side) for side in present if side}) < 2
 
     def kind(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]
@@ -328,8 +332,8 @@ class Results:
 
     def a_beam(self, evaluation: str = "") -> str:
         """ "a beam of 5"; "a beam" of an evaluation that is not part of this run."""
-        there = not evaluation or evaluation in self.config.evaluations
-        return f"a beam of {self.beam(evaluation)}" if there else "a beam"
+        known = not evaluation or evaluation in self.config.evaluations
+        return f"a beam of {self.beam(evaluation)}" if known else "a beam"
 
     def fill(self, text: str, evaluation: str = "", **more: Any) -> str:
         """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`

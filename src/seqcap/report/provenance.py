@@ -130,8 +130,8 @@ def processor(cpuinfo: str) -> dict[str, str | None]:
     """The name of a processor and its widest instruction set, from Linux's /proc/cpuinfo; "" elsewhere."""
     name = re.search(r"(?m)^model name\s*: (.+)$", cpuinfo)
     flags = re.search(r"(?mi)^(?:flags|features)\s*: (.+)$", cpuinfo)
-    there = flags[1].split() if flags else []
-    sets = [words for flag, words in _INSTRUCTIONS.items() if flag in there]
+    known = flags[1].split() if flags else []
+    sets = [words for flag, words in _INSTRUCTIONS.items() if flag in known]
     return {"processor": name[1] if name else platform.machine(), "instructions": sets[0] if sets else None}
 
 
