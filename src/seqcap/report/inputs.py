@@ -112,13 +112,13 @@ class Scores:
 
     def samples(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
         """`sample` of several names."""
-        found = []
+        samples = []
         for name in names:
             sample = self.sample(name, decoder, metric, captions)
             if sample is None:
                 return Missing(self.why_missing(name, decoder, metric))
-            found.append(sample)
-        return found
+            samples.append(sample)
+        return samples
 
     def _of_items(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
         counts = registry.find(metric).statistics
@@ -188,7 +188,13 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
 @dataclass(frozen=True)
 class Results:
     """The results of one paper: its runs with their scores, captions and learning curves. All but the scores is read on
-    first use."""
+    first use.
+
+    Attributes:
+        config: the configuration of the stage that reads them.
+        paper: its facts, and its own code.
+        scores: of its runs and of people.
+    """
 
     config: PaperConfig
     paper: Paper
@@ -251,14 +257,14 @@ class Results:
     def gained(self) -> Mapping[str, Mapping[str, Gain]]:
         """Run -> how much its curves rose at the end of its training (`convergence.gains`); of a run without updates of
         its own, at the end of its captioner's."""
-        found = dict(convergence.gains(self.curves))
+        gains = dict(convergence.gains(self.curves))
         for run in self.trained:
             start = Path(run.weights) / "start.parquet"
             if run.epochs == 0 and start.is_file():
                 frame = parquet.read_table(start, schemas.CURVES).to_pandas()
                 for gained in convergence.gains(frame[frame["seed"].isin(run.seeds)]).values():
-                    found[run.name] = gained
-        return found
+                    gains[run.name] = gained
+        return gains
 
     @cached_property
     def steps(self) -> dict[str, int]:
@@ -339,8 +345,8 @@ class Results:
         """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`
         ("three or five", as many captions as samples and the beam give), `{captioners}` and `{n}`, and a text's own."""
         captioners = " and ".join(f"`{captioner}`" for captioner in self.captioners)
-        there = evaluation if evaluation in self.config.evaluations else ""
-        beam, samples = self.beam(there), self.samples(there)
+        known_evaluation = evaluation if evaluation in self.config.evaluations else ""
+        beam, samples = self.beam(known_evaluation), self.samples(known_evaluation)
         known = {"beam": beam, "samples": samples, "captioners": captioners, "a_beam": self.a_beam(evaluation)}
         several, n = " or ".join(dict.fromkeys((samples.word, beam.word))), self.sizes if "{n}" in text else ""
         return text.format(**known, several=several, n=n, **more)

@@ -88,8 +88,8 @@ class Sample:
     def _values(self, totals: Floats, number: NDArray[Any], centre: Floats | float = 0.0) -> Floats:
         """Values [n, seeds] of totals [n, seeds, k] over so many items [n, seeds]."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = self.aggregate(totals) if self.aggregate else (totals / number[..., None] + centre)[..., 0]
-        values: Floats = np.where(number > 0, found, np.nan)
+            of_totals = self.aggregate(totals) if self.aggregate else (totals / number[..., None] + centre)[..., 0]
+        values: Floats = np.where(number > 0, of_totals, np.nan)
         return values if self.shift is None else values + self.shift
 
 

@@ -139,7 +139,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class FixedNumber:
-    """A number beside curves that does not depend on the operating point."""
+    """A number beside curves that does not depend on the operating point.
+
+    Attributes:
+        name: a run, or people (`seqcap.report.inputs.HUMAN`).
+        measure: of its captions.
+        runs: what the number is made from, as of a `Source`.
+    """
 
     name: str
     measure: Measure
