@@ -48,8 +48,8 @@ from seqcap.features.extraction import extract
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import write_table
 from seqcap.files.schemas import IMAGES, PAIRS, REFERENCES, SOURCE_VOCABULARY, VOCABULARY
-from seqcap.pipeline.configure import Configs, resolve
 from seqcap.pipeline.params import read_params
+from seqcap.pipeline.project import Project
 from seqcap.retrieval.base import RetrieverConfig
 from seqcap.system import machine
 from seqcap.training import captioners, loop, retrievers
@@ -67,25 +67,24 @@ PHOTOGRAPHS = 16
 LIKELIHOOD, SAMPLED = "cross_entropy", "self_critical"
 
 
-def paper_configs(root: Path) -> Configs:
-    """The stages of a checkout with `scale: paper`."""
+def paper_project(root: Path) -> Project:
+    """A checkout with `scale: paper`."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("papers", "scales"):
             shutil.copytree(root / name, Path(folder) / name)
         text = (root / "params.yaml").read_text(encoding="utf-8")
         Path(folder, "params.yaml").write_text(text.replace("\nscale: laptop\n", "\nscale: paper\n"), encoding="utf-8")
-        return resolve(read_params(Path(folder)))
+        return Project(read_params(Path(folder)))
 
 
-def cases(configs: Configs) -> list[tuple[str, str, dict[str, Any]]]:
+def cases(project: Project) -> list[tuple[str, str, dict[str, Any]]]:
     """What is measured: kind of stage, what of it, and the configuration."""
     found: list[tuple[str, str, dict[str, Any]]] = [("features", "resnet152", {})]
-    listener = configs["retriever"]["listener"]
+    listener = project.configs("retriever", RetrieverConfig)["listener"]
     found.append(("retriever", "dual_encoder", listener.model_dump(mode="json")))
     runs: dict[str, TrainingRun] = {}
     for stage in ("pretrain", "train"):
-        for config in configs[stage].values():
-            assert isinstance(config, TrainConfig)
+        for config in project.configs(stage, TrainConfig).values():
             for run in config.runs:
                 # Clips have features like those of images, and another domain has others of the same form.
                 if run.kind == "sentences" or run.task == "image":
@@ -281,7 +280,7 @@ def main() -> None:
         print(json.dumps(run_case(*json.loads(sys.argv[1]))))
         return
     results = []
-    for case in cases(paper_configs(Path(__file__).parents[1])):
+    for case in cases(paper_project(Path(__file__).parents[1])):
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, str(Path(__file__).absolute()), json.dumps(case)]
             environment = os.environ | {"OMP_NUM_THREADS": "1"}

@@ -75,7 +75,7 @@ def run(config: DecodeConfig, group: str) -> None:
         write_rows(run.decoded, decode_split(run), DECODED)
 
 
-KIND = Kind("decode", DecodeConfig, stages, run, keys=[DECODING])
+KIND = Kind("decode", DecodeConfig, stages, run, keys=[DECODING], on_gpu=True)
 
 if __name__ == "__main__":
     main(KIND)

@@ -48,7 +48,7 @@ def run(config: EncoderConfig, task: str) -> None:
     encoder.save(STARTS / f"encoder/{task}.safetensors", metadata)
 
 
-KIND = Kind("encoder", EncoderConfig, stages, run)
+KIND = Kind("encoder", EncoderConfig, stages, run, on_gpu=True)
 
 if __name__ == "__main__":
     main(KIND)

@@ -48,7 +48,7 @@ def run(config: EstimatorsConfig, name: str) -> None:
     write_rows(ARTIFACTS / config.paper / f"results/{name}.parquet", measure(config), ESTIMATES)
 
 
-KIND = Kind("estimators", EstimatorsConfig, stages, run, keys=[ESTIMATORS])
+KIND = Kind("estimators", EstimatorsConfig, stages, run, keys=[ESTIMATORS], on_gpu=True)
 
 if __name__ == "__main__":
     main(KIND)

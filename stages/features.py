@@ -70,7 +70,7 @@ def run(config: FeaturesConfig, task: str) -> None:
         write_json(output / ORIGIN, {"configuration": config.model_dump(mode="json"), "encoder_sha256": digest})
 
 
-KIND = Kind("features", FeaturesConfig, stages, run)
+KIND = Kind("features", FeaturesConfig, stages, run, on_gpu=True)
 
 if __name__ == "__main__":
     main(KIND)

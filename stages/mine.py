@@ -46,7 +46,7 @@ def run(config: MiningConfig, name: str) -> None:
     make(config)
 
 
-KIND = Kind("mine", MiningConfig, stages, run, keys=[MINED])
+KIND = Kind("mine", MiningConfig, stages, run, keys=[MINED], on_gpu=True)
 
 if __name__ == "__main__":
     main(KIND)

@@ -37,7 +37,7 @@ def run(config: ProbeConfig, task: str) -> None:
     write_json(f"reports/features/{task}.json", {"groups": groups})
 
 
-KIND = Kind("probe", ProbeConfig, stages, run)
+KIND = Kind("probe", ProbeConfig, stages, run, on_gpu=True)
 
 if __name__ == "__main__":
     main(KIND)

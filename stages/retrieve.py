@@ -78,7 +78,7 @@ def run(config: RetrievalConfig, name: str) -> None:
     write_table(ARTIFACTS / config.paper / "results" / f"{name}_retrieval.parquet", evaluate(config), SCORES)
 
 
-KIND = Kind("retrieve", RetrievalConfig, stages, run, keys=[RETRIEVALS])
+KIND = Kind("retrieve", RetrievalConfig, stages, run, keys=[RETRIEVALS], on_gpu=True)
 
 if __name__ == "__main__":
     main(KIND)

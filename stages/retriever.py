@@ -66,7 +66,7 @@ def run(config: RetrieverConfig, name: str) -> None:
     write_json(Path(config.weights) / "recalls.json", recalls_per_seed(config, machine.device()))
 
 
-KIND = Kind("retriever", RetrieverConfig, stages, run)
+KIND = Kind("retriever", RetrieverConfig, stages, run, on_gpu=True)
 
 if __name__ == "__main__":
     main(KIND)

@@ -247,8 +247,8 @@ def run(config: TrainConfig, name: str) -> None:
     write_json(path, {run: earlier.get(run) if seconds is None else seconds for run, seconds in times.items()})
 
 
-PRETRAIN = Kind("pretrain", TrainConfig, pretrain_stages, run)
-TRAIN = Kind("train", TrainConfig, train_stages, run)
+PRETRAIN = Kind("pretrain", TrainConfig, pretrain_stages, run, on_gpu=True)
+TRAIN = Kind("train", TrainConfig, train_stages, run, on_gpu=True)
 
 if __name__ == "__main__":
     main(PRETRAIN, TRAIN)

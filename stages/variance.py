@@ -66,7 +66,7 @@ def run(config: VarianceConfig, name: str) -> None:
     write_rows(ARTIFACTS / config.paper / f"results/{name}.parquet", measure(config), VARIANCE)
 
 
-KIND = Kind("variance", VarianceConfig, stages, run, keys=[VARIANCES])
+KIND = Kind("variance", VarianceConfig, stages, run, keys=[VARIANCES], on_gpu=True)
 
 if __name__ == "__main__":
     main(KIND)

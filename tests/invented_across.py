@@ -7,8 +7,8 @@ from pathlib import Path
 from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 
 from seqcap.papers.across.tables import FILE
-from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
+from seqcap.pipeline.project import Project
 from seqcap.report.inputs import HUMAN
 from seqcap.report.reported import ReportedRun
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 @cache
 def entries() -> dict[str, ReportedRun]:
     """Those of the papers; a user's own do not change the invented pages."""
-    config = resolve(read_params(ROOT))["section"]["across"]
+    config = Project(read_params(ROOT)).stages("section")["across"].config
     of_papers = {"across_start", *FILE.budgets["scenes"].steps}
     return {entry.name: entry for entry in config.runs if entry.name in of_papers}
 

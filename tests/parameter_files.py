@@ -10,12 +10,19 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from seqcap.pipeline.configure import resolve
+from seqcap.config import StageConfig
 from seqcap.pipeline.params import Params, read_params
+from seqcap.pipeline.project import Project
 
 ROOT = Path(__file__).parents[1]
 PATTERNS = ("params.yaml", "papers/*/runs.yaml", "scales/*.yaml", "papers/*/scales/*.yaml")
 FILES = tuple(str(path.relative_to(ROOT)) for pattern in PATTERNS for path in ROOT.glob(pattern))
+
+
+def resolve(params: Params) -> dict[str, dict[str, StageConfig]]:
+    """Kind of stage -> name -> its configuration."""
+    by_kind = Project(params).all_stages()
+    return {kind: {name: stage.config for name, stage in stages.items()} for kind, stages in by_kind.items()}
 
 
 @cache

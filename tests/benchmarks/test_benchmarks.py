@@ -128,7 +128,7 @@ def test_epochs_are_compared_with_mles(tmp_path):
 def test_two_steps_of_every_kind_of_stage(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(walk, "WORDS", {"image": 20, "de_en": 20})
     monkeypatch.setattr(scale, "SHAPES", {"pooled": (6,), "grid": (2, 2, 6)})
-    cases = walk.cases(walk.paper_configs(Path(__file__).parents[2]))
+    cases = walk.cases(walk.paper_project(Path(__file__).parents[2]))
     assert {stage for stage, *_ in cases} == {"features", "retriever", "train", "decode"}
     small = {"lstm": {"hidden": 8, "image_input": "initial_state"}}
     small["translator_de_en"] = {"embedding": 8, "hidden": 8, "readout": 8}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from parameter_files import ParameterFiles
+from parameter_files import ParameterFiles, resolve
 from small_task import write_features
 
 from seqcap.features.precision import average_precisions
@@ -12,7 +12,6 @@ from seqcap.features.probe import probe, probe_scenes
 from seqcap.files.json_file import read_json
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import IMAGES, SPLITS
-from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.kind import kinds
 from seqcap.world import scenes
 from seqcap.world.clips import ClipsConfig, write_clips

@@ -8,10 +8,11 @@ from invented_across import ROOT, AcrossRun
 
 from seqcap.papers.across.figures import tradeoffs
 from seqcap.papers.across.tables import FILE, OTHERS, PEOPLE_BLOCK, by_paper
-from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
+from seqcap.pipeline.project import Project
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.tables import make_table
+from seqcap.training.run import TrainConfig
 
 # Run -> the run of a paper's own file that has its settings.
 LIKE = {
@@ -43,8 +44,8 @@ STEPS = 160  # of an epoch
 @pytest.fixture(scope="module")
 def trained():
     params = read_params(ROOT)
-    stages = resolve(params)
-    return params, {run.name: run for config in stages["train"].values() for run in config.runs}
+    configs = Project(params).configs("train", TrainConfig)
+    return params, {run.name: run for config in configs.values() for run in config.runs}
 
 
 # --- Who takes part

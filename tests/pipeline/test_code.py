@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parameter_files import resolve
 from pipeline_files import forget_code
 
 from seqcap.config import StageConfig
 from seqcap.pipeline import code
-from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
 from seqcap.training.run import TrainConfig
 

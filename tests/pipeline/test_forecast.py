@@ -1,5 +1,7 @@
 """What a run at the papers' sizes takes, foretold from measured steps."""
 
+from types import SimpleNamespace
+
 import pytest
 from small_task import run_config
 
@@ -14,7 +16,8 @@ IMAGES, TESTED = 113_287, 5_000
 
 
 @pytest.fixture
-def stages():
+def project():
+    """Kinds of stages with these configurations."""
     data = ImageData(code={}, dataset="coco", root="", min_count=5, max_length=18, seed=1, fingerprint={}, scenes=None)
     features = FeaturesConfig(
         code={}, task="image", root="", frames=None, grid=14, dtype="float16", batch_size=8, image_size=224
@@ -35,7 +38,7 @@ def stages():
         batch_size=100,
         decoded="",
     )
-    return {
+    configs = {
         "data": {"image": data},
         "features": {"image": features},
         "retriever": {},
@@ -43,9 +46,10 @@ def stages():
         "train": {"own": TrainConfig(code={}, runs=(run,))},
         "decode": {"own": DecodeConfig(code={}, runs=(decoding,))},
     }
+    return SimpleNamespace(configs=lambda kind, form: configs[kind])
 
 
-def test_hours_memory_and_disk_follow_from_measured_images(stages, tmp_path):
+def test_hours_memory_and_disk_follow_from_measured_images(project, tmp_path):
     cases = [
         {"stage": "features", "of": "resnet152", "seconds": 0.5, "peak_mb": 900},
         {"stage": "train", "of": "lstm", "objective": "cross_entropy", "seconds": 0.01, "peak_mb": 2000},
@@ -53,7 +57,7 @@ def test_hours_memory_and_disk_follow_from_measured_images(stages, tmp_path):
         {"stage": "decode", "of": "lstm", "seconds": 0.2, "peak_mb": 4000, "weights_mb": 50},
     ]
     write_json(tmp_path / "walk.json", {"cases": cases})
-    costs = forecast(stages, "shared", tmp_path / "walk.json")
+    costs = forecast(project, "shared", tmp_path / "walk.json")
     epochs = run_config().training.epochs
     extraction, features = (IMAGES + 2 * TESTED) * 0.5, (IMAGES + 2 * TESTED) * 197 * 2048 * 2 / 1e6
     assert costs["shared"].hours * 3600 == pytest.approx(extraction + IMAGES * epochs * 2 * 0.01)
@@ -64,5 +68,5 @@ def test_hours_memory_and_disk_follow_from_measured_images(stages, tmp_path):
     assert costs["sle"].on_a_gpu().endswith(" hours of one GPU, 4.0 GB of its memory")
 
 
-def test_nothing_is_foretold_without_measurements(stages, tmp_path):
-    assert forecast(stages, "shared", tmp_path / "absent.json") == {}
+def test_nothing_is_foretold_without_measurements(project, tmp_path):
+    assert forecast(project, "shared", tmp_path / "absent.json") == {}

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from dvc.repo import Repo
 from dvc.utils.serialize import dumps_yaml, load_yaml
-from parameter_files import ROOT, ParameterFiles
+from parameter_files import ROOT, ParameterFiles, resolve
 
 from seqcap.errors import InputError
-from seqcap.pipeline.configure import check_graph, resolve, write_graph
+from seqcap.pipeline.configure import check_graph, write_graph
 from seqcap.pipeline.graph import CONFIGURE, graph
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
+from parameter_files import resolve
 from pipeline_files import FEWER_STAGES, ROOT, add_made_up_paper, commit, copy_project, forget_code, git, run, start
 from ruamel.yaml import YAML
 from stage_server import STAGES, stage_server
@@ -18,7 +19,7 @@ from seqcap.config import config_path
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.pipeline import code, publish, repro
-from seqcap.pipeline.configure import resolve, write_configs, write_graph
+from seqcap.pipeline.configure import write_configs, write_graph
 from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.graph import CONFIGURE, REPORT, lock_files
 from seqcap.pipeline.kind import kinds

@@ -12,7 +12,7 @@ from seqcap import papers
 from seqcap.files import json_file, parquet, schemas
 from seqcap.pipeline.params import read_params
 from seqcap.report import claims, section, texts
-from seqcap.report.claims_file import ClaimsFile, Finding, Measured
+from seqcap.report.claims_file import ClaimsFile, Finding, MainNumber
 from seqcap.report.inputs import Results
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -74,9 +74,9 @@ def test_curves_of_what_runs_continue_from_are_there_once(sle):
 
 
 WANTED = {
-    "cider": Measured(run="sll", metric="CIDEr"),
-    "div2": Measured(run="sll", metric="Div2", decoder="sample", captions="set"),
-    "gone": Measured(run="none", metric="CIDEr"),
+    "cider": MainNumber(run="sll", metric="CIDEr"),
+    "div2": MainNumber(run="sll", metric="Div2", decoder="sample", captions="set"),
+    "gone": MainNumber(run="none", metric="CIDEr"),
 }
 
 

@@ -8,7 +8,7 @@ from seqcap import papers
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.tables import Measure, shown
-from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, Score, choose, interpolate, nearest
+from seqcap.report.tradeoff import Curve, FixedNumber, OperatingPoint, Reading, choose, interpolate, nearest
 
 X, Y = Measure("greedy", "CIDEr"), Measure("greedy", "own_R@10")
 CURVE = Curve("A", ("a1", "a2", "a3"), (1.0, 2.0, 3.0))
@@ -194,7 +194,7 @@ def test_a_difference_has_the_seeds_of_both():
 def test_people_have_no_training_seeds():
     people = [{"variant": "human", "seed": 0, "item": i, "decoder": "sample", "rank": 0} for i in range(4)]
     run = run_of([row | {"metric": "own_R@10", "value": 0.5} for row in people])
-    found = Score("human", Measure("sample", "own_R@10", "every")).number(run)
+    found = FixedNumber("human", Measure("sample", "own_R@10", "every")).number(run)
     assert (found.value, found.by_seed) == (0.5, {})
     assert shown(found, "images").n == "4 images"
 

@@ -107,7 +107,7 @@ GREEDY = {"decoder": "greedy"}
         (decoded_rows(VAL), {"decoder": "sample"}, "has no decoder 'sample'; choose among beam, greedy"),
         (decoded_rows(VAL), {"seed": 2}, "has no seed 2; choose among 1"),
         (decoded_rows(VAL) + decoded_rows(VAL, seed=2), {}, "holds seed 1, 2; choose one with --seed"),
-        (decoded_rows(VAL) + decoded_rows(VAL, variant="x"), {}, "holds variant seq_cider, x"),
+        (decoded_rows(VAL) + decoded_rows(VAL, variant="x"), {}, "holds run seq_cider, x; choose one with --run"),
         ([], {}, "holds no caption"),
         (decoded_rows(VAL), {"name": "a b"}, "name: is 'a b'"),
         (decoded_rows(VAL), {"name": "../x"}, r"name: is '\.\./x'"),

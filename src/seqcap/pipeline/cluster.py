@@ -6,26 +6,25 @@ from pathlib import Path
 from typing import Any
 
 from seqcap.errors import InputError
+from seqcap.pipeline.kind import kinds
 from seqcap.pipeline.schedule import MEMORY
 from seqcap.system.extras import require
 
 SECONDS = 20  # to find the scheduler, and a first worker
-# Kinds of stages that use a GPU if there is one.
-ON_GPU = frozenset(
-    [
-        *("encoder", "features", "probe", "pretrain", "train", "retriever"),
-        *("mine", "decode", "retrieve", "variance", "estimators"),
-    ]
-)
 
 
 class Cluster:
     """The workers of a cluster. A stage asks for memory (MEMORY, in bytes) and for one GPU, if it uses one; but only
-    for what some worker has declared by `dask worker --resources`. `call`: what a worker calls, which pickle finds by
-    name."""
+    for what some worker has declared by `dask worker --resources`.
+
+    Args:
+        client: of the scheduler, Dask's `Client`.
+        call: what a worker calls, which pickle finds by name.
+    """
 
     def __init__(self, client: Any, call: Callable[..., int]) -> None:
         self._client, self._call = client, call
+        self._on_gpu = {name for name, kind in kinds().items() if kind.on_gpu}
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         self._declared = {name for worker in workers for name in worker["resources"]}
         self.jobs = sum(worker["nthreads"] for worker in workers)  # stages at a time
@@ -33,7 +32,7 @@ class Cluster:
     def resources(self, stage: str) -> dict[str, float]:
         """What a stage takes of a worker while it runs."""
         kind = stage.rpartition(":")[2].partition("-")[0]
-        takes = {"MEMORY": float(MEMORY), "GPU": 1.0 if kind in ON_GPU else 0.0}
+        takes = {"MEMORY": float(MEMORY), "GPU": float(kind in self._on_gpu)}
         return {name: amount for name, amount in takes.items() if amount and name in self._declared}
 
     def run(self, stage: str, folder: Path, *arguments: str) -> int:

@@ -33,7 +33,7 @@ def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[
 @cache
 def _closure(modules: Iterable[str], scripts: Iterable[str], data: Iterable[str]) -> Mapping[str, str]:
     """Many stages run the same code."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     ahead = [REPOSITORY / "stages" / script for script in scripts]
     for module in modules:
         if not _files(module):
@@ -41,11 +41,11 @@ def _closure(modules: Iterable[str], scripts: Iterable[str], data: Iterable[str]
         ahead += _files(module)
     while ahead:
         path = ahead.pop()
-        if path not in found:
-            found |= {path, *_data_files(path)}
+        if path not in files:
+            files |= {path, *_data_files(path)}
             ahead += [file for module in _imports(path) for file in _files(module)]
-    found |= {path for pattern in data for path in PACKAGE.glob(pattern)}
-    return {path.relative_to(REPOSITORY).as_posix(): code_hash(path) for path in sorted(found)}
+    files |= {path for pattern in data for path in PACKAGE.glob(pattern)}
+    return {path.relative_to(REPOSITORY).as_posix(): code_hash(path) for path in sorted(files)}
 
 
 @cache
@@ -79,9 +79,9 @@ def _run_of(source: str) -> str:
     needed, kept = {RUN}, dict[int, ast.stmt]()
     while needed:
         name = needed.pop()
-        for place, statement in enumerate(body):
-            if place not in kept and name in _defined(statement):
-                kept[place] = statement
+        for index, statement in enumerate(body):
+            if index not in kept and name in _defined(statement):
+                kept[index] = statement
                 needed |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
     parts = [lines[statement.lineno - 1 : statement.end_lineno] for _, statement in sorted(kept.items())]
     return "\n".join(line for part in parts for line in part)
@@ -111,8 +111,8 @@ def _files(module: str) -> tuple[Path, ...]:
 
 @cache
 def _data_files(path: Path) -> tuple[Path, ...]:
-    found = re.search(r'^DATA_FILES = "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
-    return tuple(path.parent.glob(found[1])) if found else ()
+    declared = re.search(r'^DATA_FILES = "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return tuple(path.parent.glob(declared[1])) if declared else ()
 
 
 @cache

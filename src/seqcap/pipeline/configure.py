@@ -3,20 +3,12 @@ reads the parameter files. A change repeats the stages whose files of configs/ i
 
 from pathlib import Path
 
-from seqcap.config import CONFIGS, StageConfig, config_path, write_config
+from seqcap.config import CONFIGS, config_path, write_config
 from seqcap.files.json_file import write_json
 from seqcap.pipeline import graph
-from seqcap.pipeline.params import Params, read_params
+from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
 from seqcap.system.machine import MACHINE
-
-Configs = dict[str, dict[str, StageConfig]]
-
-
-def resolve(params: Params) -> Configs:
-    """Kind of stage -> name -> its configuration; an `InputError` names a wrong name or setting."""
-    made = Project(params).all_stages()
-    return {kind: {name: stage.config for name, stage in stages.items()} for kind, stages in made.items()}
 
 
 def write_configs(project: Project, folder: Path = CONFIGS, machine: Path = MACHINE) -> None:

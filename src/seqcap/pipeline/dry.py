@@ -23,7 +23,7 @@ from seqcap.files.json_file import read_json
 from seqcap.pipeline import graph as dvc
 from seqcap.pipeline.clone import git
 from seqcap.pipeline.code import code_hash
-from seqcap.pipeline.configure import resolve, write_configs
+from seqcap.pipeline.configure import write_configs
 from seqcap.pipeline.forecast import MEASURED, MEASURED_ON_GPU, forecast
 from seqcap.pipeline.parameter_files import PAPERS, PARAMS, SCALES, read_yaml
 from seqcap.pipeline.params import read_params
@@ -35,14 +35,14 @@ LINES = 20  # at most
 WIDTH = 120
 NAMED = 2  # how many changed fields, or files of code, are named of a stage
 ELSE = "its code, or parameters in a commit since its last run"
-SHARED = "shared"  # in the place of a paper's name: the stages that papers share, and the first page
+SHARED = "shared"  # instead of a paper's name: the stages that papers share, and the first page
 
 Outs = Mapping[str, tuple[str, Any]]  # path of an output -> the stage that writes it, and DVC's record of it
 
 
 @dataclass(frozen=True)
-class Found:
-    """What is found of a stage.
+class Examined:
+    """What DVC's records say of a stage.
 
     Attributes:
         causes: what an edit has changed of it, in words; empty: nothing.
@@ -72,42 +72,53 @@ def dry_run(targets: Collection[str] = ()) -> tuple[list[str], bool]:
     """Lines on the results in this checkout, and whether all are of today's code and parameters; `targets` are the
     stages that `seqcap repro` is asked for."""
     graph = stage_graph(Path(), targets)
-    found = _examine(graph)
-    stale = {stage for stage in found if found[stage].causes}
-    for stage in TopologicalSorter(graph).static_order():
-        if graph[stage] & stale:
-            stale.add(stage)
-    parts: dict[str, Part] = {}
-    for stage in found:
-        file, name = split_address(stage)
-        part = parts.setdefault(file.parent.name or SHARED, Part())
-        part.stages += 1
-        if found[stage].causes:
-            part.edited[name] = found[stage].causes
-        elif stage in stale:
-            part.following += 1
-    fresh = {stage: one for stage, one in found.items() if stage not in stale}
+    examined = _examine(graph)
+    stale = _stale(examined, graph)
+    fresh = [result for stage, result in examined.items() if stage not in stale]
     last = [*_absent(fresh), *_other_bytes(fresh)]
     if not stale:
         last.append("all results are of today's code and parameters")
     costs = _foretold()
     if costs:
         last.append(_cut(f"foretold from a few steps of each kind of stage, which {MEASURED} has"))
-    return [*_lines_of_parts(parts, costs, LINES - len(last)), *last], not stale
+    return [*_lines_of_parts(_parts(examined, stale), costs, LINES - len(last)), *last], not stale
+
+
+def _stale(examined: Mapping[str, Examined], graph: Mapping[str, set[str]]) -> set[str]:
+    """The stages that an edit has changed, and those that depend on them."""
+    stale = {stage for stage, result in examined.items() if result.causes}
+    for stage in TopologicalSorter(graph).static_order():
+        if graph[stage] & stale:
+            stale.add(stage)
+    return stale
+
+
+def _parts(examined: Mapping[str, Examined], stale: Collection[str]) -> dict[str, Part]:
+    """Name of a paper, or `SHARED` -> its stages."""
+    parts: dict[str, Part] = {}
+    for stage, result in examined.items():
+        file, name = split_address(stage)
+        part = parts.setdefault(file.parent.name or SHARED, Part())
+        part.stages += 1
+        if result.causes:
+            part.edited[name] = result.causes
+        elif stage in stale:
+            part.following += 1
+    return parts
 
 
 def _foretold() -> Mapping[str, str]:
     """What each part takes in all, at another scale than the laptop's."""
     if read_yaml(PARAMS)["scale"] == "laptop":
         return {}
-    stages = resolve(read_params())
-    on_gpu = forecast(stages, SHARED, MEASURED_ON_GPU)
-    found = {}
-    for name, cost in forecast(stages, SHARED, MEASURED).items():
-        found[name] = cost.on_a_core()
+    project = Project(read_params())
+    on_gpu = forecast(project, SHARED, MEASURED_ON_GPU)
+    told = {}
+    for name, cost in forecast(project, SHARED, MEASURED).items():
+        told[name] = cost.on_a_core()
         if name in on_gpu:
-            found[name] += f"; or {on_gpu[name].on_a_gpu()}"
-    return found
+            told[name] += f"; or {on_gpu[name].on_a_gpu()}"
+    return told
 
 
 def _lines_of_parts(parts: Mapping[str, Part], costs: Mapping[str, str], most: int) -> list[str]:
@@ -166,17 +177,17 @@ def _edits(edited: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(told)
 
 
-def _absent(found: Mapping[str, Found]) -> list[str]:
-    places = [one.absent for one in found.values()]
-    cached, gone = places.count("in the cache"), places.count("gone")
+def _absent(examined: Sequence[Examined]) -> list[str]:
+    where = [result.absent for result in examined]
+    cached, gone = where.count("in the cache"), where.count("gone")
     return [f"absent here: {cached} would be taken from DVC's cache, {gone} would run"] if cached or gone else []
 
 
-def _other_bytes(found: Mapping[str, Found]) -> list[str]:
-    others = sorted({name for one in found.values() for name in one.others})
+def _other_bytes(examined: Sequence[Examined]) -> list[str]:
+    others = sorted({name for result in examined for name in result.others})
     if not others:
         return []
-    number = sum(bool(one.others) for one in found.values())
+    number = sum(bool(result.others) for result in examined)
     words = f"of other bytes than those that {number} stages have read, as on another processor: {', '.join(others)}"
     return [_cut(words)]
 
@@ -191,8 +202,8 @@ def _cut(line: str) -> str:
 # --- What DVC's records say
 
 
-def _examine(graph: Collection[str]) -> dict[str, Found]:
-    """What is found of each stage but `configure`, the shared ones first."""
+def _examine(graph: Collection[str]) -> dict[str, Examined]:
+    """What DVC's records say of each stage but `configure`, the shared ones first."""
     with TemporaryDirectory() as folder, open_dvc(Path()) as repo:
         # What is configured here, and in the last commit with the code that is here.
         now, before = Path(folder, "now"), Path(folder, "before")
@@ -203,13 +214,13 @@ def _examine(graph: Collection[str]) -> dict[str, Found]:
             _configure(before, before)
         stages = {address(repo, stage): stage for stage in repo.index.stages}
         outs = {out.def_path: (name, out) for name, stage in stages.items() for out in stage.outs}
-        found = {}
+        examined = {}
         for name in sorted(graph):
             stage = stages[name]
             if stage.name != dvc.CONFIGURE:
                 causes, others = _edits_of(name, stage, outs, now, before)
-                found[name] = Found(list(dict.fromkeys(causes)), others, _absence(stage))
-        return found
+                examined[name] = Examined(list(dict.fromkeys(causes)), others, _absence(stage))
+        return examined
 
 
 def _configure(parameters: Path, folder: Path, check: bool = False) -> None:
@@ -227,10 +238,11 @@ def _check_out_parameters(folder: Path) -> None:
 
 
 def _edits_of(name: str, stage: Any, outs: Outs, now: Path, before: Path) -> tuple[list[str], set[str]]:
-    """The causes and the others of a stage (`Found`). What is not here differs in nothing."""
+    """The causes and the others of a stage (`Examined`). What is not here differs in nothing."""
     if not any(dependency.hash_info for dependency in stage.deps):
         return ["it is new"], set()
-    causes, others = ["its command"] if stage.cmd_changed else [], set[str]()
+    causes = ["its command"] if stage.cmd_changed else []
+    others: set[str] = set()
     for dependency in stage.deps:
         path = now / dependency.def_path
         if path.is_file():
@@ -269,12 +281,15 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _absence(stage: Any) -> str:
-    found = {(status, out.use_cache) for out in stage.outs for status in out.status().values()}
-    return "gone" if found - {("deleted", True)} else "in the cache" if found else ""
+    """Where a stage's results are if they are not here (`Examined`)."""
+    statuses = {(status, out.use_cache) for out in stage.outs for status in out.status().values()}
+    if not statuses:
+        return ""
+    return "in the cache" if statuses == {("deleted", True)} else "gone"
 
 
 def _changed_fields(before: Path, now: Path) -> list[str]:
-    """The values of a configuration that differ, each as "place before -> now"."""
+    """The values of a configuration that differ, each as "key before -> now"."""
     if not before.is_file():
         return []
     old, new = dict(_fields(read_json(before))), dict(_fields(read_json(now)))
@@ -282,15 +297,15 @@ def _changed_fields(before: Path, now: Path) -> list[str]:
     return [f"{key} {old.get(key)!r:.60} -> {new.get(key)!r:.60}" for key in changed]
 
 
-def _fields(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Place -> value; in a list of named things, their names are places."""
+def _fields(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Key -> value; "a.b" is the key of b in a. In a list of named things, their names are keys."""
     if isinstance(value, list) and all(isinstance(item, dict) and "name" in item for item in value):
         value = {item["name"]: item for item in value}
     if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _fields(item, f"{place}.{key}".lstrip("."))
+        for name, item in value.items():
+            yield from _fields(item, f"{key}.{name}".lstrip("."))
     else:
-        yield place, value
+        yield key, value
 
 
 def _changed_code(stage: str, now: Path) -> list[str]:

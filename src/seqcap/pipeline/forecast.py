@@ -2,18 +2,21 @@
 measured on a core and on a GPU. An estimate: every image is taken to cost as much as there, and what takes little
 beside training, decoding and extraction is left out."""
 
+from __future__ import annotations
+
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seqcap.config import StageConfig
 from seqcap.data.captions import ClipData, ImageData
 from seqcap.data.pairs import SentenceData
 from seqcap.evaluation.decode import DecodeConfig
 from seqcap.features.extraction import FeaturesConfig
 from seqcap.files.json_file import read_json
-from seqcap.pipeline.configure import Configs
+from seqcap.pipeline.project import Project
 from seqcap.retrieval.base import RetrieverConfig
 from seqcap.training.run import TrainConfig, TrainingRun
 
@@ -31,20 +34,21 @@ SIZES = {
     "en-fr": (12_075_604, 3_003),
 }
 CHANNELS, HALF = 2_048, 2  # of a ResNet's features, and bytes of each in float16
+Sizes = Mapping[str, tuple[int, int]]  # task -> inputs that train, and that are tested
 
 
 @dataclass
 class Cost:
-    """Of a paper's stages, or the shared ones."""
+    """Of a stage, of a paper's stages, or of the shared ones."""
 
     hours: float = 0.0  # of one core, or of a GPU
     memory: float = 0.0  # the largest stage's, MB
     disk: float = 0.0  # MB
 
-    def add(self, seconds: float, memory: float = 0.0, disk: float = 0.0) -> None:
-        self.hours += seconds / 3600
-        self.memory = max(self.memory, memory)
-        self.disk += disk
+    def add(self, other: Cost) -> None:
+        self.hours += other.hours
+        self.memory = max(self.memory, other.memory)
+        self.disk += other.disk
 
     def on_a_core(self) -> str:
         memory, disk = self.memory / 1e3, self.disk / 1e3
@@ -54,8 +58,15 @@ class Cost:
         return f"about {self.hours:,.1f} hours of one GPU, {self.memory / 1e3:.1f} GB of its memory"
 
 
-class Measured:
-    """The cases of benchmarks/walk.py."""
+Costs = Iterator[tuple[str, Cost]]  # name of a paper, "" of a shared stage -> the cost of one of its stages
+
+
+class Walked:
+    """The cases of benchmarks/walk.py.
+
+    Args:
+        path: the file that it has written.
+    """
 
     def __init__(self, path: Path) -> None:
         self.cases = {(case["stage"], case["of"], case.get("objective")): case for case in read_json(path)["cases"]}
@@ -65,55 +76,77 @@ class Measured:
         return next((case for name in names if (case := self.cases.get((stage, name, objective)))), None)
 
 
-def forecast(stages: Configs, shared: str, path: Path) -> dict[str, Cost]:
+def forecast(project: Project, shared: str, path: Path) -> dict[str, Cost]:
     """The cost of each paper, and of the stages that papers share, by the name `shared`. Without measurements: {}."""
     if not path.is_file():
         return {}
-    measured, costs = Measured(path), defaultdict[str, Cost](Cost)
-    sizes = {task: _size(config) for task, config in stages["data"].items()}
-    for config in stages["features"].values():
-        assert isinstance(config, FeaturesConfig)
-        case = measured.find("features", "resnet152")
-        if case is not None:
-            train, test = sizes[config.task]
-            images = train + 2 * test
-            disk = images * (config.grid**2 + 1) * CHANNELS * HALF / 1e6
-            costs[shared].add(images * (config.frames or 1) * case["seconds"], case["peak_mb"], disk)
-    for config in stages["retriever"].values():
-        assert isinstance(config, RetrieverConfig)
-        case = measured.find("retriever", config.architecture)
-        if case is not None and config.training is not None:
-            images = sizes[config.task][0] * config.training.epochs * len(config.seeds)
-            costs[shared].add(images * case["seconds"], case["peak_mb"])
-    runs: dict[str, TrainingRun] = {}
-    for stage in ("pretrain", "train"):
-        for config in stages[stage].values():
-            assert isinstance(config, TrainConfig)
-            for run in config.runs:
-                runs[run.weights] = run
-                _add_training(costs[shared if stage == "pretrain" else run.paper], run, measured, sizes[run.task][0])
-    for config in stages["decode"].values():
-        assert isinstance(config, DecodeConfig)
-        for decoding in config.runs:
-            run = runs[decoding.weights]
-            case = measured.find("decode", run.captioner, run.architecture)
-            if case is not None:
-                items = sizes[decoding.task][1] * sum(map(len, decoding.teams))
-                costs[run.paper].add(items * case["seconds"], case["peak_mb"])
+    walked = Walked(path)
+    sizes = {task: _size(config) for task, config in project.configs("data", StageConfig).items()}
+    costs = defaultdict[str, Cost](Cost)
+    for costs_of_kind in (_extraction, _retrievers, _training, _decoding):
+        for paper, cost in costs_of_kind(project, walked, sizes):
+            costs[paper or shared].add(cost)
     return dict(costs)
 
 
-def _add_training(cost: Cost, run: TrainingRun, measured: Measured, size: int) -> None:
+def _extraction(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    case = walked.find("features", "resnet152")
+    if case is None:
+        return
+    for config in project.configs("features", FeaturesConfig).values():
+        train, test = sizes[config.task]
+        images = train + 2 * test
+        disk = images * (config.grid**2 + 1) * CHANNELS * HALF / 1e6
+        yield "", _cost(case, images * (config.frames or 1), disk)
+
+
+def _retrievers(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    for config in project.configs("retriever", RetrieverConfig).values():
+        case = walked.find("retriever", config.architecture)
+        if case is not None and config.training is not None:
+            images, _ = sizes[config.task]
+            yield "", _cost(case, images * config.training.epochs * len(config.seeds))
+
+
+def _training(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    for run in _runs(project, "pretrain"):
+        yield "", _cost_of_training(run, walked, sizes)
+    for run in _runs(project, "train"):
+        yield run.paper, _cost_of_training(run, walked, sizes)
+
+
+def _cost_of_training(run: TrainingRun, walked: Walked, sizes: Sizes) -> Cost:
     names = (run.captioner, run.architecture)
     reading = run.objective in READING or run.kind == "sentences"
-    case = measured.find("train", *names, objective=READING[0] if reading else SAMPLED)
-    weights = measured.find("decode", *names)
-    if case is not None and weights is not None:
-        items = size * run.training.epochs * len(run.seeds)
-        cost.add(items * case["seconds"], case["peak_mb"], weights["weights_mb"] * len(run.seeds))
+    case = walked.find("train", *names, objective=READING[0] if reading else SAMPLED)
+    weights = walked.find("decode", *names)
+    if case is None or weights is None:
+        return Cost()
+    items, _ = sizes[run.task]
+    return _cost(case, items * run.training.epochs * len(run.seeds), weights["weights_mb"] * len(run.seeds))
 
 
-def _size(config: Any) -> tuple[int, int]:
+def _decoding(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    runs = {run.weights: run for kind in ("pretrain", "train") for run in _runs(project, kind)}
+    for config in project.configs("decode", DecodeConfig).values():
+        for decoding in config.runs:
+            run = runs[decoding.weights]
+            case = walked.find("decode", run.captioner, run.architecture)
+            if case is not None:
+                _, items = sizes[decoding.task]
+                yield run.paper, _cost(case, items * sum(map(len, decoding.teams)))
+
+
+def _runs(project: Project, kind: str) -> list[TrainingRun]:
+    return [run for config in project.configs(kind, TrainConfig).values() for run in config.runs]
+
+
+def _cost(case: Mapping[str, Any], items: int, disk: float = 0.0) -> Cost:
+    """Of items that cost as much each as those of a case."""
+    return Cost(items * case["seconds"] / 3600, case["peak_mb"], disk)
+
+
+def _size(config: StageConfig) -> tuple[int, int]:
     """Inputs that train, and that are tested; zeros for data of a user's own, which is not counted here."""
     if isinstance(config, SentenceData):
         generated, name = config.parallel, f"{config.corpus.source}-{config.corpus.target}"

@@ -60,12 +60,12 @@ def graph(project: Project, root: Path = Path()) -> dict[Path, dict[str, Any]]:
     whole = {"params": [PARAMS.as_posix()], "plots": [{"Learning curves": curves}]}
     stages: dict[str, dict[str, Any]] = {paper: {} for paper in ("", *project.params.papers)}
     stages[""][CONFIGURE] = _configure(root)
-    made = project.all_stages()
-    for kind in sorted(made, key=lambda kind: FLOW.index(kind) if kind in FLOW else len(FLOW)):
-        for name, stage in made[kind].items():
+    by_kind = project.all_stages()
+    for kind in sorted(by_kind, key=lambda kind: FLOW.index(kind) if kind in FLOW else len(FLOW)):
+        for name, stage in by_kind[kind].items():
             # Commands and paths of a paper's stages are those of the root.
-            place = {"wdir": "../.."} if stage.paper else {}
-            stages[stage.paper][f"{kind}-{name}".rstrip("-")] = place | _entry(kind, stage)
+            folder = {"wdir": "../.."} if stage.paper else {}
+            stages[stage.paper][f"{kind}-{name}".rstrip("-")] = folder | _entry(kind, stage)
     shared = stages.pop("")
     papers = {graph_file(paper): {"stages": own, "params": [PAPER_FILE]} for paper, own in stages.items()}
     return {GRAPH: {"stages": shared} | whole, **papers}
@@ -78,17 +78,17 @@ def graph_file(paper: str) -> Path:
 
 def graph_files(root: Path) -> list[Path]:
     """The DVC files that are in a checkout, relative to it."""
-    return _there(root, GRAPH)
+    return _present(root, GRAPH)
 
 
 def lock_files(root: Path) -> list[Path]:
     """The locks of DVC that are in a checkout, relative to it."""
-    return _there(root, LOCK)
+    return _present(root, LOCK)
 
 
-def _there(root: Path, name: Path) -> list[Path]:
-    found = [root / name, *sorted(root.glob(f"{PAPERS}/*/{name}"))]
-    return [path.relative_to(root) for path in found if path.is_file()]
+def _present(root: Path, name: Path) -> list[Path]:
+    paths = [root / name, *sorted(root.glob(f"{PAPERS}/*/{name}"))]
+    return [path.relative_to(root) for path in paths if path.is_file()]
 
 
 def _configure(root: Path) -> dict[str, Any]:
@@ -123,13 +123,13 @@ def _output(path: str, cached: bool) -> Any:
 
 def texts(project: Project, root: Path = Path()) -> dict[Path, str]:
     """File -> its text."""
-    found = {}
+    written = {}
     for path, content in graph(project, root).items():
         stream = io.StringIO()
         stream.write(HEAD_OF_ALL if path == GRAPH else HEAD_OF_PAPER)
         _yaml().dump(content, stream)
-        found[path] = stream.getvalue()
-    return found
+        written[path] = stream.getvalue()
+    return written
 
 
 def _yaml() -> YAML:

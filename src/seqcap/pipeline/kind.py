@@ -104,6 +104,7 @@ class Kind:
         stages: its stages, in order.
         run: runs one, of its configuration and name.
         keys: the keys of the parameter files that it brings.
+        on_gpu: whether its stages use a GPU if there is one.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Kind:
     stages: Callable[[Project], Stages]
     run: Callable[[Any, str], None]
     keys: Sequence[Key[Any]] = ()
+    on_gpu: bool = False
 
     @property
     def script(self) -> str:
@@ -139,8 +141,8 @@ def kinds() -> dict[str, Kind]:
     if root not in sys.path:
         # First: the folder that a process works in may have stages of another checkout.
         sys.path.insert(0, root)
-    found: dict[str, Kind] = {}
+    by_name: dict[str, Kind] = {}
     for path in sorted((code.REPOSITORY / "stages").glob("*.py")):
         module = importlib.import_module(f"stages.{path.stem}")
-        found |= {value.name: value for value in vars(module).values() if isinstance(value, Kind)}
-    return found
+        by_name |= {value.name: value for value in vars(module).values() if isinstance(value, Kind)}
+    return by_name

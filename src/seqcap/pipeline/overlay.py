@@ -47,19 +47,18 @@ def overlay(
 def trained_runs(runs: Mapping[str, Any], source: Path) -> Runs:
     """The values of a paper's runs that have a group. An entry with the name of a sweep's run changes that."""
     inherited = _inherit(runs, source)
-    swept = {
-        name: dict(_sweep(name, run, source))
-        for name, run in inherited.items()
-        if None not in (run.get("group"), run.get("sweep"))
-    }
-    made = {one for several in swept.values() for one in several}
+    swept: dict[str, Runs] = {}
+    for name, run in inherited.items():
+        if run.get("group") is not None and run.get("sweep") is not None:
+            swept[name] = dict(_sweep(name, run, source))
+    members = {member for runs_of_sweep in swept.values() for member in runs_of_sweep}
     expanded: Runs = {}
     for name, run in inherited.items():
-        if name not in swept and name not in made:
+        if name not in swept and name not in members:
             expanded[name] = run
-        for one, values in swept.get(name, {}).items():
-            overlay(values, inherited.get(one, {}), source, ("runs", one))
-            expanded[one] = values
+        for member, values in swept.get(name, {}).items():
+            overlay(values, inherited.get(member, {}), source, ("runs", member))
+            expanded[member] = values
     return {name: run for name, run in expanded.items() if run.get("group") is not None}
 
 
@@ -76,13 +75,13 @@ def _inherit(runs: Mapping[str, Any], source: Path) -> Runs:
     except CycleError as error:
         fix = "let one of them be like no other"
         raise InputError(source, f"runs.{error.args[1][0]}.like leads back to itself", fix) from None
-    found: Runs = {}
+    inherited: Runs = {}
     for name in order:
         own = {key: value for key, value in runs[name].items() if key != "like"}
-        found[name] = {}
-        for values in (*(found[other] for other in likes[name]), own):
-            overlay(found[name], values, source, ("runs", name))
-    return {name: found[name] for name in runs}
+        inherited[name] = {}
+        for values in (*(inherited[other] for other in likes[name]), own):
+            overlay(inherited[name], values, source, ("runs", name))
+    return {name: inherited[name] for name in runs}
 
 
 def _sweep(name: str, run: Mapping[str, Any], source: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -61,13 +61,13 @@ class Params:
 
     def __getitem__(self, key: Key[T]) -> T:
         """What stands at a kind's key: in params.yaml, or the entries of all papers."""
-        found: T = self.entries[key.name] if key.of_papers else getattr(self.shared, key.name)  # type: ignore[assignment]
-        return found
+        value: T = self.entries[key.name] if key.of_papers else getattr(self.shared, key.name)  # type: ignore[assignment]
+        return value
 
     def of_paper(self, paper: str, key: Key[T]) -> T:
         """What stands at a kind's key in a paper's file."""
-        found: T = getattr(self.papers[paper], key.name)
-        return found
+        value: T = getattr(self.papers[paper], key.name)
+        return value
 
     def source(self, name: str) -> Path:
         """The file to name in an error about a paper or an entry."""
@@ -131,9 +131,10 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path) -> None:
         for section, values in changes.items():
             if section not in content:
                 raise InputError(path, f"{section} is not in {file}", f"allowed: {', '.join(content)}")
-            is_named = section in named_sections()
-            there = {key: value for key, value in values.items() if key in content[section]} if is_named else values
-            overlay(content, {section: there}, path)
+            kept = values
+            if section in named_sections():
+                kept = {name: value for name, value in values.items() if name in content[section]}
+            overlay(content, {section: kept}, path)
 
 
 def _fill(value: Any, alpha: float) -> Any:

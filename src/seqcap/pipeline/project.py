@@ -25,15 +25,24 @@ C = TypeVar("C", bound=StageConfig)
 
 
 @dataclass(frozen=True)
-class Retriever:
-    """A retriever that stages read: its folder, and the module of its code."""
+class RetrieverFiles:
+    """A retriever that stages read.
+
+    Attributes:
+        folder: with its weights.
+        module: the module of its code.
+    """
 
     folder: str
     module: str
 
 
 class Project:
-    """A checkout's parameters and stages. The stages of a kind are made when they are first asked for."""
+    """A checkout's parameters and stages. The stages of a kind are made when they are first asked for.
+
+    Args:
+        params: of the checkout.
+    """
 
     def __init__(self, params: Params) -> None:
         self.params, self.shared = params, params.shared
@@ -58,11 +67,11 @@ class Project:
 
     def configs(self, kind: str, form: type[C]) -> dict[str, C]:
         """The configurations of a kind's stages, by name."""
-        found = {}
+        configs = {}
         for name, stage in self.stages(kind).items():
             assert isinstance(stage.config, form)
-            found[name] = stage.config
-        return found
+            configs[name] = stage.config
+        return configs
 
     # --- What stages read
 
@@ -92,7 +101,7 @@ class Project:
         groups = [group for group, own in self.params.groups.items() if own == evaluation]
         return [run for group in groups for run in configs[group].runs]
 
-    def listener(self, name: str, task: str, source: Path, place: str, seeds: int = 1) -> Retriever:
+    def listener(self, name: str, task: str, source: Path, place: str, seeds: int = 1) -> RetrieverFiles:
         """The retriever that runs of a task start with: of the run's own seed, or that which has mined for it."""
         mined, known = self.stages("mine"), self.shared.retrievers
         usable = {key: value for key, value in known.items() if key in mined or not value.folder}
@@ -106,7 +115,7 @@ class Project:
             raise InputError(source, f"{place} is {name!r}", fix)
         return self._retriever(name, "mine" if name in mined else "retriever")
 
-    def listener_of(self, name: str) -> Retriever | None:
+    def listener_of(self, name: str) -> RetrieverFiles | None:
         """The retriever that the objective of a run, or of an ensemble's runs, reads, if it reads one."""
         params = self.params
         run = params.runs[params.ensembles[name].run if name in params.ensembles else name]
@@ -122,14 +131,14 @@ class Project:
         if not retrieval.model_class(retriever.architecture).one_vector:
             raise InputError(source, what, f"{verb} a dual_encoder or a clip")
 
-    def retriever(self, name: str, task: str, source: Path, place: str) -> Retriever:
+    def retriever(self, name: str, task: str, source: Path, place: str) -> RetrieverFiles:
         """A task's retriever."""
         find(_of_task(self.shared.retrievers, task), name, source, place)
         return self._retriever(name, "retriever")
 
-    def _retriever(self, name: str, kind: str) -> Retriever:
+    def _retriever(self, name: str, kind: str) -> RetrieverFiles:
         (folder,) = self.written(kind, name)
-        return Retriever(folder, f"seqcap.retrieval.{self.shared.retrievers[name].architecture}")
+        return RetrieverFiles(folder, f"seqcap.retrieval.{self.shared.retrievers[name].architecture}")
 
     def written(self, kind: str, name: str) -> list[str]:
         stage = self.stages(kind).get(name)
@@ -142,7 +151,8 @@ class Project:
     # --- What parameters mean
 
     def seeds(self, number: int, offset: int = 0) -> tuple[int, ...]:
-        return tuple(self.shared.seed + offset + place for place in range(number))
+        first = self.shared.seed + offset
+        return tuple(range(first, first + number))
 
     def reward(self, name: str | None, task: str, source: Path, place: str) -> Mapping[str, float]:
         """The weights of the reward that an entry at `place` names."""
@@ -157,12 +167,12 @@ class Project:
 
     def data_root(self, task: str) -> str:
         """The folder of a task's images, clips or texts."""
-        found = self.shared.tasks[task]
-        if found.dataset in GENERATED:
+        params = self.shared.tasks[task]
+        if params.dataset in GENERATED:
             return f"artifacts/{task}/data"
-        if found.root is None:
-            raise InputError(PARAMS, f"tasks.{task}.root is null, but {found.dataset} is on disk", "name its folder")
-        return found.root
+        if params.root is None:
+            raise InputError(PARAMS, f"tasks.{task}.root is null, but {params.dataset} is on disk", "name its folder")
+        return params.root
 
     def split(self, evaluation: str) -> str:
         """The split that is decoded. Only scenes have the split "server". Other datasets use `evaluate_on` instead."""

@@ -21,18 +21,19 @@ REPORTED = Path("configs/report.json")  # the configuration that names the paper
 def check_publication(target: Path, clone: Path) -> None:
     """Checks that the publication of a clone's reports may replace a folder: it is new, empty or as it was published.
     An `InputError` if it holds anything else, which would be lost."""
-    for found, kind in ((target.is_symlink(), "link"), (target.exists() and not target.is_dir(), "file")):
-        if found:
-            raise InputError(target, f"is a {kind}", "name a folder")
-    place, here, clone = target.resolve(), Path.cwd().resolve(), clone.resolve()
-    if here.is_relative_to(place) or clone.is_relative_to(place) or place.is_relative_to(clone):
+    if target.is_symlink():
+        raise InputError(target, "is a link", "name a folder")
+    if target.exists() and not target.is_dir():
+        raise InputError(target, "is a file", "name a folder")
+    folder, here, clone = target.resolve(), Path.cwd().resolve(), clone.resolve()
+    if here.is_relative_to(folder) or clone.is_relative_to(folder) or folder.is_relative_to(clone):
         raise InputError(target, f"holds the checkout, or is part of {clone}", "name a folder of its own")
-    above = next(parent for parent in place.parents if parent.exists())
+    above = next(parent for parent in folder.parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise InputError(target, f"cannot be made in {above}", "name a folder elsewhere")
     if (target / MARKER).is_file():
         published = (target / MARKER).read_text(encoding="utf-8").splitlines()[1:]
-        for line in _listing(place):
+        for line in _listing(folder):
             if line not in published:
                 what = f"holds {line.split(maxsplit=1)[1]}, added or changed since it was published"
                 raise InputError(target, what, "move that away, or name a new folder")
@@ -56,15 +57,15 @@ def publish(clone: Path, target: Path, experiment: Path, papers: Collection[str]
     it holds then. Other papers of the experiment stay as they were published, perhaps by another machine. After a kill,
     the folder holds the earlier or the new publication; or the next call puts the earlier one back."""
     check_publication(target, clone)
-    place = target.resolve()
-    fresh = beside(place, "tmp")
+    folder = target.resolve()
+    fresh = beside(folder, "tmp")
     written = _written(clone)
     try:
-        recover(place)
+        recover(folder)
         fresh.mkdir(parents=True)
         for paper in read_json(clone / REPORTED)["papers"]:
-            if paper not in papers and (place / paper).is_dir():
-                shutil.copytree(place / paper, fresh / paper)
+            if paper not in papers and (folder / paper).is_dir():
+                shutil.copytree(folder / paper, fresh / paper)
         for out in written:
             if out.parts[0] in papers or out.match(f"{FEATURES}/*.json"):
                 _copy(clone / REPORTS / out, fresh / out)
@@ -75,14 +76,14 @@ def publish(clone: Path, target: Path, experiment: Path, papers: Collection[str]
         # Before it gets its name: it must not be lost with the power.
         os.sync()
         check_publication(target, clone)
-        if place.exists():
-            place.rename(beside(place, "old"))
-        fresh.rename(place)
+        if folder.exists():
+            folder.rename(beside(folder, "old"))
+        fresh.rename(folder)
     except OSError as error:
         fix = f"the reports are in {clone / REPORTS}"
         raise InputError(target, f"cannot be published to ({error})", fix) from None
     finally:
-        recover(place)
+        recover(folder)
 
 
 def shown(experiment: Path) -> str:
@@ -107,13 +108,13 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def recover(place: Path) -> None:
+def recover(folder: Path) -> None:
     """Cleans up after a kill: removes half a copy beside a publication, and puts back an earlier one that is gone."""
-    for half in leftovers(place, "tmp"):
+    for half in leftovers(folder, "tmp"):
         shutil.rmtree(half, ignore_errors=True)
-    for before in leftovers(place, "old"):
-        if place.exists():
+    for before in leftovers(folder, "old"):
+        if folder.exists():
             # Renamed first: under this name nobody puts it back, even if a kill leaves half of it.
-            shutil.rmtree(before.rename(beside(place, "tmp")), ignore_errors=True)
+            shutil.rmtree(before.rename(beside(folder, "tmp")), ignore_errors=True)
         else:
-            before.rename(place)
+            before.rename(folder)

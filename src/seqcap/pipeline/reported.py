@@ -70,24 +70,24 @@ def _runs(project: Project, paper: str) -> list[ReportedRun]:
     """A paper's runs and then its ensembles, in the order of the parameters."""
     params = project.params
     trained = {name: run for runs in project.trained().values() for name, run in runs.items()}
-    found = {}
+    runs = {}
     for evaluation in _evaluations(project, paper):
-        for one in project.decoded(evaluation):
-            ensemble = params.ensembles.get(one.name)
-            name = ensemble.run if ensemble else one.name
+        for decoding in project.decoded(evaluation):
+            ensemble = params.ensembles.get(decoding.name)
+            name = ensemble.run if ensemble else decoding.name
             run, own = params.runs[name], trained[name]
-            found[one.name] = ReportedRun(
+            runs[decoding.name] = ReportedRun(
                 **own.model_dump(include={"task", "captioner", "objective", "settings", "start"}),
                 **own.training.model_dump(include={"epochs", "learning_rate"}),
-                name=one.name,
+                name=decoding.name,
                 label=ensemble.label if ensemble else run.label,
                 row=run.row,
                 # A run may inherit a reward from the others of its paper, but cross-entropy does not use it.
                 reward=None if run.objective == LIKELIHOOD else run.reward,
-                seeds=tuple(team[0] for team in one.teams),
+                seeds=tuple(team[0] for team in decoding.teams),
                 evaluation=evaluation,
                 members=ensemble.members if ensemble else 0,
-                weights=one.weights,
-                decoded=one.decoded,
+                weights=decoding.weights,
+                decoded=decoding.decoded,
             )
-    return [found[name] for name in (*params.runs, *params.ensembles) if name in found]
+    return [runs[name] for name in (*params.runs, *params.ensembles) if name in runs]

@@ -149,17 +149,21 @@ def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str
 def _absent_inputs(folder: Path, stage: str) -> list[str]:
     """What a stage reads and is not there."""
     with open_dvc(folder) as repo:
-        (found,) = (one for one in repo.index.stages if address(repo, one) == stage)
-        return [dependency.def_path for dependency in found.deps if not dependency.exists]
+        return [dependency.def_path for dependency in _find(repo, stage).deps if not dependency.exists]
 
 
 def absent_makers(folder: Path, stage: str) -> list[str]:
     """The stages that make what a stage reads and is not there."""
     with open_dvc(folder) as repo:
-        (found,) = (one for one in repo.index.stages if address(repo, one) == stage)
-        absent = {dependency.fs_path for dependency in found.deps if not dependency.exists}
-        makers = repo.index.graph.successors(found)
-        return [address(repo, one) for one in makers if absent & {out.fs_path for out in one.outs}]
+        reader = _find(repo, stage)
+        absent = {dependency.fs_path for dependency in reader.deps if not dependency.exists}
+        makers = repo.index.graph.successors(reader)
+        return [address(repo, maker) for maker in makers if absent & {out.fs_path for out in maker.outs}]
+
+
+def _find(repo: Any, stage: str) -> Any:
+    """DVC's stage of an address."""
+    return next(candidate for candidate in repo.index.stages if address(repo, candidate) == stage)
 
 
 def changed_stages(folder: Path) -> set[str]:
@@ -217,24 +221,25 @@ def _address(repo: Any, path: Path, name: str) -> str:
 
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
     """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
+    from dvc.repo.graph import get_subgraph_of_nodes
+
     with open_dvc(folder) as repo:
         graph = repo.index.graph
-        known = {node: address(repo, node) for node in graph.nodes}
-        depends = {name: {known[other] for other in graph.successors(node)} for node, name in known.items()}
+        names = {stage: address(repo, stage) for stage in graph}
+        _check_targets(targets, names.values())
+        # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
+        needed = get_subgraph_of_nodes(graph, [stage for stage, name in names.items() if name in targets])
+        return {names[stage]: {names[other] for other in needed.successors(stage)} for stage in needed}
+
+
+def _check_targets(targets: Collection[str], known: Collection[str]) -> None:
+    """Checks that targets are stages; the `InputError` names the stages of the same kind."""
     for target in targets:
-        if target not in depends:
+        if target not in known:
             kind, _, item = split_address(target)[1].partition("-")
-            others = [split_address(stage)[1].partition("-") for stage in depends]
-            allowed = ", ".join(sorted(other for of, _, other in others if of == kind))
-            raise InputError(GRAPH, f"there is no {kind} {item!r}", f"allowed: {allowed}")
-    # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
-    needed, found = list(targets or depends), dict[str, set[str]]()
-    while needed:
-        name = needed.pop()
-        if name not in found:
-            found[name] = depends[name]
-            needed += depends[name]
-    return found
+            names = [split_address(stage)[1] for stage in known]
+            allowed = sorted(name.removeprefix(f"{kind}-") for name in names if name.startswith(f"{kind}-"))
+            raise InputError(GRAPH, f"there is no {kind} {item!r}", f"allowed: {', '.join(allowed)}")
 
 
 @contextmanager

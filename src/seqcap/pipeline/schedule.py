@@ -43,7 +43,12 @@ def read_seconds(folder: Path) -> dict[str, float]:
 
 class Queue:
     """The stages of a graph in the order in which they start: each when those that it depends on are done; of those
-    that may start, the one with the longest path of `seconds` ahead of it first. True until all are done."""
+    that may start, the one with the longest path of `seconds` ahead of it first. True until all are done.
+
+    Args:
+        graph: stage -> the stages that it depends on.
+        seconds: stage -> how long it took.
+    """
 
     def __init__(self, graph: Mapping[str, set[str]], seconds: Mapping[str, float]) -> None:
         self._path = path_seconds(graph, seconds)

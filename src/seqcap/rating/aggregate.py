@@ -73,9 +73,11 @@ def aggregate(key_file: Path, files: Sequence[Path]) -> Ratings:
     entries = pd.DataFrame([dict(entry) for entry in key.entries], columns=list(Entry.model_fields))
     chosen = pd.crosstab(answers["question"], answers["choice"]).reindex(columns=["a", "b"], fill_value=0)
     votes = entries.fillna({"against": ""}).join(chosen, on="question")
-    favour = (votes["a"] - votes["b"]).where(votes["side"] == "a", votes["b"] - votes["a"])
-    votes["value"] = ((favour.clip(-1, 1) + 1) / 2).mask(votes["question"].isna(), 0.5)
-    rates = [_rate(of) for _, of in votes.groupby(["task", "model", "against"], sort=False)]
+    lead = votes["a"] - votes["b"]
+    favour = lead.where(votes["side"] == "a", -lead)
+    majority = (favour.clip(-1, 1) + 1) / 2
+    votes["value"] = majority.mask(votes["question"].isna(), 0.5)
+    rates = [_rate(captions) for _, captions in votes.groupby(["task", "model", "against"], sort=False)]
     agreement = {task: _agreement(votes[votes["task"] == task]) for task in TITLES if task in votes["task"].array}
     return Ratings(votes["question"].nunique(), answers, votes, rates, agreement)
 
@@ -107,8 +109,8 @@ def _read_rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
         # A spreadsheet program may have put a byte order mark before the header.
         reader = csv.DictReader(io.StringIO(read_text(path, "utf-8-sig", newline=""), newline=""), strict=True)
         if tuple(reader.fieldnames or ()) != COLUMNS:
-            found = ", ".join(reader.fieldnames or ()) or "nothing"
-            raise InputError(path, f"has columns {found:.120}", f"expected {', '.join(COLUMNS)}")
+            columns = ", ".join(reader.fieldnames or ()) or "nothing"
+            raise InputError(path, f"has columns {columns:.120}", f"expected {', '.join(COLUMNS)}")
         for row in reader:
             if None in row or None in row.values():
                 raise InputError(path, f"line {reader.line_num} has not {len(COLUMNS)} values", "restore the file")

@@ -92,29 +92,13 @@ def write_page(
     A caption that several models give is asked for once. Two equal captions are not asked for: they are equally good.
     `scenes`: item -> scene, of the images in `accuracy` (`seqcap.world.scenes.read_scenes`).
     """
-    shown = {item for one in accuracy for item in (one.item, one.other)}
+    shown = {image for question in accuracy for image in (question.item, question.other)}
     images = {item: _draw(path, item, scenes) for item in sorted(shown)}
     questions: dict[str, dict[str, Any]] = {}
-    entries = []
-    for one in accuracy:
-        own, other = images[one.item], images[one.other]
-        if own == other:
-            raise InputError(path, f"items {one.item} and {one.other} look the same", "choose another similar image")
-        asked = _ask(questions, "accuracy", one.item, own, other, one.caption)
-        entries.append(Entry(task="accuracy", item=one.item, model=one.model, against=None, **asked))
-    for two in naturalness:
-        asked = {"question": None, "side": None}
-        if two.caption != two.against_caption:
-            asked = _ask(questions, "naturalness", two.item, two.caption, two.against_caption)
-        entries.append(Entry(task="naturalness", item=two.item, model=two.model, against=two.against, **asked))
+    entries = [*_ask_accuracy(questions, accuracy, images, path), *_ask_naturalness(questions, naturalness)]
     if not questions:
         raise InputError(path, "there is nothing to ask", "give captions, and in naturalness different ones")
-    # Questions in the order of their names, images in that of their bytes: neither tells more.
-    pictures = sorted(set(images.values()))
-    place = {image: index for index, image in enumerate(pictures)}
-    by_name = [questions[name] for name in sorted(questions)]
-    numbered = [q | {s: place[q[s]] for s in "ab"} if q["task"] == "accuracy" else q for q in by_name]
-    content = {"pictures": pictures, "questions": numbered}
+    content = _content(questions, sorted(set(images.values())))
     kit = _hash(content)[:12]
     # Inside a script element only "<" can end it.
     embedded = json.dumps({"kit": kit, **content}, ensure_ascii=False).replace("<", "\\u003c")
@@ -122,6 +106,48 @@ def write_page(
         page = render(Path(__file__).parent / "web", title=title, questions=Markup(embedded))
         temporary.write_text(page, encoding="utf-8")
     write_json(path.with_name(KEY_FILE), Key(kit=kit, entries=tuple(entries)).model_dump(mode="json"))
+
+
+def _ask_accuracy(
+    questions: dict[str, dict[str, Any]], accuracy: Sequence[AccuracyItem], images: Mapping[int, str], path: Path
+) -> list[Entry]:
+    """Adds the questions on accuracy; returns their entries in the key."""
+    entries = []
+    for question in accuracy:
+        own, other = images[question.item], images[question.other]
+        if own == other:
+            problem = f"items {question.item} and {question.other} look the same"
+            raise InputError(path, problem, "choose another similar image")
+        asked = _ask(questions, "accuracy", question.item, own, other, question.caption)
+        entries.append(Entry(task="accuracy", item=question.item, model=question.model, against=None, **asked))
+    return entries
+
+
+def _ask_naturalness(questions: dict[str, dict[str, Any]], naturalness: Sequence[NaturalnessItem]) -> list[Entry]:
+    """Adds the questions on naturalness; returns their entries in the key."""
+    entries = []
+    for question in naturalness:
+        asked = {"question": None, "side": None}
+        if question.caption != question.against_caption:
+            asked = _ask(questions, "naturalness", question.item, question.caption, question.against_caption)
+        item, model, against = question.item, question.model, question.against
+        entries.append(Entry(task="naturalness", item=item, model=model, against=against, **asked))
+    return entries
+
+
+def _content(questions: Mapping[str, dict[str, Any]], pictures: Sequence[str]) -> dict[str, Any]:
+    """What the page holds. Questions are in the order of their names, images in that of their bytes: neither tells
+    more."""
+    numbers = {picture: number for number, picture in enumerate(pictures)}
+    ordered = [_with_numbers(questions[name], numbers) for name in sorted(questions)]
+    return {"pictures": pictures, "questions": ordered}
+
+
+def _with_numbers(question: dict[str, Any], numbers: Mapping[str, int]) -> dict[str, Any]:
+    """A question on accuracy with the numbers of its two pictures, not the pictures."""
+    if question["task"] != "accuracy":
+        return question
+    return question | {side: numbers[question[side]] for side in ("a", "b")}
 
 
 def _draw(path: Path, item: int, scenes: Mapping[int, Scene]) -> str:

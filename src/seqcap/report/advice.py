@@ -31,7 +31,7 @@ def advice(overview: Overview, others: Mapping[str, str] = MappingProxyType({}))
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    found = {
+    texts = {
         CIDER: _for_one_caption(overview, base),
         SAMPLES: _for_samples(overview, base),
         DIVERSITY: _for_diversity(overview, base),
@@ -40,7 +40,7 @@ def advice(overview: Overview, others: Mapping[str, str] = MappingProxyType({}))
         BOTH: _for_both(overview, base),
         TRUTH: _for_truth(overview, base),
     }
-    return [f"{text} {others.get(use, '')}".rstrip() for use, text in found.items() if text]
+    return [f"{text} {others.get(use, '')}".rstrip() for use, text in texts.items() if text]
 
 
 def _for_one_caption(overview: Overview, base: Row) -> str:
@@ -135,18 +135,18 @@ def _for_distinctiveness(overview: Overview, base: Row) -> str:
 def _for_both(overview: Overview, base: Row) -> str:
     """What is found more often and no less often true; where nothing is, what comes nearest."""
     column = overview.distinct
-    found = [row for row in overview.objectives if overview.is_ahead(row, base, column)]
-    if not found or not overview.has(TRUTH):
+    distinct = [row for row in overview.objectives if overview.is_ahead(row, base, column)]
+    if not distinct or not overview.has(TRUTH):
         return ""
     columns = (column, TRUTH, CIDER)
-    best = overview.best(column, [row for row in found if not overview.is_ahead(base, row, TRUTH)])
+    best = overview.best(column, [row for row in distinct if not overview.is_ahead(base, row, TRUTH)])
     if best is not None:
         numbers = _against(overview, best, base, columns)
         return f"**Captions that tell images apart and are not clearly less often true: {best.label}.** {numbers}."
     text = "**Captions that tell images apart and are as often true: none.** Of all that are clearly found more often"
-    truest = overview.best(TRUTH, found)
+    truest = overview.best(TRUTH, distinct)
     assert truest is not None
-    close = [row.label for row in overview.close(truest, TRUTH) if row in found]
+    close = [row.label for row in overview.close(truest, TRUTH) if row in distinct]
     apart = f" (not told apart: {', '.join(close)})" if close else ""
     return f"{text} {truest.label} has most true captions{apart}: {_against(overview, truest, base, columns)}."
 
@@ -165,8 +165,8 @@ def _for_truth(overview: Overview, base: Row) -> str:
 
 def _against(overview: Overview, row: Row, base: Row, columns: Sequence[str]) -> str:
     """ "CIDEr, beam 79.5 [75.3, 84.0] against 75.4": a row's numbers, and those of cross-entropy."""
-    there = [column for column in columns if column in row.levels and column in base.levels]
-    return "; ".join(f"{column} {row.levels[column]} against {base.levels[column].value:.1f}" for column in there)
+    common = [column for column in columns if column in row.levels and column in base.levels]
+    return "; ".join(f"{column} {row.levels[column]} against {base.levels[column].value:.1f}" for column in common)
 
 
 def _told(overview: Overview, best: Row, column: str) -> str:

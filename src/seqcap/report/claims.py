@@ -156,9 +156,9 @@ def evidence(claim: Comparison, results: Results) -> Evidence:
     if missing is not None:
         reason = claim.untestable or missing.reason
         return stated.model_copy(update={"untestable": reason, "absent": missing.absent})
-    there = tuple(number for number in numbers if isinstance(number, Number))
+    known = tuple(number for number in numbers if isinstance(number, Number))
     return stated.model_copy(
-        update=_measured(claim, results, Contrast(there, stated.weights, results.share_start(claim.sides)))
+        update=_measured(claim, results, Contrast(known, stated.weights, results.share_start(claim.sides)))
     )
 
 
@@ -187,35 +187,35 @@ def _measured(claim: Comparison, results: Results, contrast: Contrast) -> dict[s
             label=label,
             value=_short(scale * number.value),
             by_seed={seed: _short(scale * value) for seed, value in number.by_seed.items()},
-            runs=its,
+            runs=runs,
             gained=_gained(claim, beside, results),
         )
-        for label, its, beside, number in zip(labels, claim.sides, read_from, contrast.numbers, strict=True)
+        for label, runs, beside, number in zip(labels, claim.sides, read_from, contrast.numbers, strict=True)
     ]
     untestable = claim.untestable or contrast.untestable
-    found: dict[str, Any] = {"sides": tuple(sides), "paired": contrast.paired, "items": contrast.items}
-    found |= {"untestable": untestable, "remarks": contrast.remarks}
+    fields: dict[str, Any] = {"sides": tuple(sides), "paired": contrast.paired, "items": contrast.items}
+    fields |= {"untestable": untestable, "remarks": contrast.remarks}
     if contrast.items < 2:
-        found["untestable"] = untestable or "a single test item has no spread"
+        fields["untestable"] = untestable or "a single test item has no spread"
     elif not contrast.untestable:
         covariance = scale**2 * statistics.item_covariance(contrast.numbers)
-        found["covariance"] = tuple(
-            tuple(_short(number) for number in row[: place + 1]) for place, row in enumerate(covariance.tolist())
+        fields["covariance"] = tuple(
+            tuple(_short(number) for number in row[: index + 1]) for index, row in enumerate(covariance.tolist())
         )
-    return found
+    return fields
 
 
 def _gained(claim: Comparison, runs: Sequence[str], results: Results) -> dict[str, Gain]:
     """Run -> what it gained at the end, in what the claim measures."""
-    found = {}
+    gained = {}
     for name in runs:
         if name in results.gained:
             # Greedy captions on val say little of samples. A reward that is CIDEr is that of samples.
             sampled = claim.decoder == "sample" and claim.metric == "CIDEr" and results.by_name[name].reward == "cider"
             gain = convergence.gained_in(claim.metric, results.gained[name], sampled)
             rounded = {key: None if value is None else round(value, 3) for key, value in dict(gain).items()}
-            found[name] = Gain.model_validate(rounded)
-    return found
+            gained[name] = Gain.model_validate(rounded)
+    return gained
 
 
 def _short(number: float) -> float:
@@ -235,8 +235,8 @@ def claims_table(judged: Sequence[JudgedClaim]) -> list[str]:
         absent += [judged_claim.claim.id for outcome in judged_claim.judged.outcomes if outcome.evidence.absent]
         if all(outcome.evidence.absent for outcome in judged_claim.judged.outcomes):
             continue
-        for place, outcome in enumerate(judged_claim.judged.primary):
-            first = place == 0
+        for index, outcome in enumerate(judged_claim.judged.primary):
+            first = index == 0
             if first or not outcome.evidence.absent:
                 name = f'<a id="{judged_claim.claim.id.lower()}"></a>{judged_claim.claim.id}' if first else ""
                 sentence = outcome.evidence.sentence if first else ""
@@ -266,8 +266,8 @@ def details_table(judged: Sequence[JudgedClaim]) -> list[str]:
             for outcome in judged_claim.judged.outcomes[len(judged_claim.judged.primary) :]
             if not outcome.evidence.absent
         ]
-        for place, outcome in enumerate(details):
-            first = place == 0
+        for index, outcome in enumerate(details):
+            first = index == 0
             name = judged_claim.claim.id if first else ""
             sentence = outcome.evidence.sentence if first else ""
             matrix.append([name, sentence, *_numbers_of(outcome)])
@@ -286,12 +286,12 @@ def _reasons(outcomes: Sequence[Outcome]) -> list[str]:
 
 def _rising(judged: Sequence[JudgedClaim]) -> list[str]:
     """The runs of primary comparisons that had not converged, each with what it gained in what."""
-    found = dict[str, None]()
+    runs = dict[str, None]()
     for outcome in (outcome for judged_claim in judged for outcome in judged_claim.judged.primary):
         measure = convergence.validated_by(outcome.evidence.metric) or "other claims"
         for side in outcome.evidence.sides:
-            found |= {f"`{run}` {side.gained[run].points:+.1f} ({measure})": None for run in verdicts.rising(side)}
-    return list(found)
+            runs |= {f"`{run}` {side.gained[run].points:+.1f} ({measure})": None for run in verdicts.rising(side)}
+    return list(runs)
 
 
 def _numbers_of(outcome: Outcome) -> list[str]:
@@ -316,23 +316,23 @@ def _verdict(judged: Judgement, first: Outcome) -> str:
 def _words(judged_claim: JudgedClaim) -> list[str]:
     """What is said of a claim below the table."""
     claim = judged_claim.claim
-    found = list[str]()
+    sentences = list[str]()
     if claim.why:
-        found.append(claim.why)
+        sentences.append(claim.why)
     if claim.registered:
         stated = claim.registered
         # Of the results that it was computed from, it is of the next run.
         when = "" if judged_claim.judged.first.evidence.registered else " for the next run"
         what = f"{stated.lacks}; {stated.seeds} seeds find" if stated.lacks else f"{stated.seeds} seeds, which find"
-        found.append(f"Registered on {stated.day}{when}: {what} {stated.finds:g}.")
+        sentences.append(f"Registered on {stated.day}{when}: {what} {stated.finds:g}.")
     if claim.changed:
-        found.append(f"Since {claim.changed.day}; before, {claim.changed.before} was the primary one.")
+        sentences.append(f"Since {claim.changed.day}; before, {claim.changed.before} was the primary one.")
     if (
         judged_claim.judged.verdict == UNSURE
         and not claim.registered
         and (needed := judged_claim.judged.first.seeds_needed)
     ):
-        found.append(f"The paper's difference takes {needed} seeds to be found four times in five.")
+        sentences.append(f"The paper's difference takes {needed} seeds to be found four times in five.")
     if judged_claim.explained:
-        found.append(judged_claim.explained)
-    return [f"- {claim.id}: {' '.join(found)}"] if found else []
+        sentences.append(judged_claim.explained)
+    return [f"- {claim.id}: {' '.join(sentences)}"] if sentences else []

@@ -43,7 +43,7 @@ class Comparisons(Frozen):
         return product(self.blocks, self.columns or self.metrics, self.decoders, self.left, self.right)
 
 
-class Stated(Frozen):
+class StatedClaim(Frozen):
     """A claim, one sentence of the paper. Its first comparison is the primary one, which decides it, or its first ones,
     each of which has to hold; the others are details. What the sentence names decides which are primary, never our
     numbers."""
@@ -72,7 +72,7 @@ class Finding(Frozen):
     shown: tuple[str, ...] = ()  # the claims on the first page; none: the first ones
 
 
-class Measured(Frozen):
+class MainNumber(Frozen):
     """A run's number, its mean over seeds, in the metric's scale of tables."""
 
     run: str
@@ -84,9 +84,9 @@ class Measured(Frozen):
 class ClaimsFile(Frozen):
     """claims.yaml."""
 
-    metrics: Mapping[str, Measured] = {}  # the paper's few numbers in reports/metrics.json
+    metrics: Mapping[str, MainNumber] = {}  # the paper's few numbers in reports/metrics.json
     finding: Finding | None = None  # None: it claims nothing
-    claims: tuple[Stated, ...] = ()
+    claims: tuple[StatedClaim, ...] = ()
     words: Mapping[str, Mapping[str, str]] = {}  # key of `Facts.columns` -> column -> what it compares
     stand_ins: tuple[tuple[str, str], ...] = ()  # what the paper has and what stands for it here, apart from the data
     remarks: Mapping[str, str] = {}  # texts that the paper's claims.py fills in, by its own keys
@@ -103,16 +103,16 @@ class ClaimsFile(Frozen):
     def build(self, paper: Paper) -> list[Comparison]:
         return self.made(lambda stated, group: self._build(stated, group, paper))
 
-    def made(self, make: Callable[[Stated, Comparisons], Iterable[Comparison]]) -> list[Comparison]:
+    def made(self, make: Callable[[StatedClaim, Comparisons], Iterable[Comparison]]) -> list[Comparison]:
         """The comparisons of all claims, as `make` gives them for a claim and each of its groups."""
-        found: list[Comparison] = []
+        comparisons: list[Comparison] = []
         for stated in self.claims:
             made = (claim for group in stated.comparisons for claim in make(stated, group))
             shared = {name: getattr(stated, name) for name in _OF_ALL}
-            found += [replace(claim, **shared, primary=place < stated.primary) for place, claim in enumerate(made)]
-        return found
+            comparisons += [replace(claim, **shared, primary=rank < stated.primary) for rank, claim in enumerate(made)]
+        return comparisons
 
-    def _build(self, stated: Stated, group: Comparisons, paper: Paper) -> Iterator[Comparison]:
+    def _build(self, stated: StatedClaim, group: Comparisons, paper: Paper) -> Iterator[Comparison]:
         where = group.columns_of or group.table
         for _, column, decoder, left, right in group.each():
             metric, captions = paper.facts.columns[where][column] if group.columns else (column, group.captions)

@@ -26,10 +26,10 @@ def colour_of(label: str) -> str | None:
 
 def palette(labels: Iterable[str]) -> dict[str, str]:
     """A colour for every label; methods that colours.yaml does not have get spare ones."""
-    found = {label: colour_of(label) for label in labels}
-    unknown = sorted(label for label, colour in found.items() if colour is None)
-    spare = {label: _SPARE[place % len(_SPARE)] for place, label in enumerate(unknown)}
-    return {label: colour or spare[label] for label, colour in found.items()}
+    colours = {label: colour_of(label) for label in labels}
+    unknown = sorted(label for label, colour in colours.items() if colour is None)
+    spare = {label: _SPARE[index % len(_SPARE)] for index, label in enumerate(unknown)}
+    return {label: colour or spare[label] for label, colour in colours.items()}
 
 
 def lighter(colour: str, share: float) -> str:

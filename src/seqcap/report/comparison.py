@@ -28,8 +28,8 @@ def compared(results: Results, left: str, right: str) -> list[Outcome]:
         and all(results.scores.sample(name, decoder, metric.name, captions) is not None for name in (left, right))
     ]
     # Nothing is claimed, so that no side has to catch up.
-    found = [_without_curves(evidence(claim, results)) for claim in claims]
-    return [judged.first for judged in judge(found) if judged.first.difference is not None]
+    evidences = [_without_curves(evidence(claim, results)) for claim in claims]
+    return [judged.first for judged in judge(evidences) if judged.first.difference is not None]
 
 
 def _without_curves(measured: Evidence) -> Evidence:

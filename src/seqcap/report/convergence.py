@@ -40,12 +40,12 @@ def gains(curves: pd.DataFrame) -> Mapping[str, Mapping[str, Gain]]:
     """Run -> `RECALL`, `QUALITY` or `SAMPLED` -> how much its curve rose from the last quarter but one of its updates
     to the last one. Steps in which a discriminator or a head learns alone are no updates of the run. A run without
     updates or validation is left out. `curves` has the columns of `schemas.CURVES`."""
-    found: dict[str, dict[str, Gain]] = {}
+    gained: dict[str, dict[str, Gain]] = {}
     chosen = curves[curves["quantity"].isin(_CURVES)]
-    for name, its in chosen.groupby("variant"):
+    for name, curves_of_run in chosen.groupby("variant"):
         by_seed = {
-            str(quantity): of.pivot_table(index="step", columns="seed", values="value")
-            for quantity, of in its.groupby("quantity")
+            str(quantity): rows.pivot_table(index="step", columns="seed", values="value")
+            for quantity, rows in curves_of_run.groupby("quantity")
         }
         # The reward of samples is never twice the same, whether the captioner learns or not.
         validated = [curve.mean(axis=1) for quantity, curve in by_seed.items() if quantity != _REWARD]
@@ -54,8 +54,8 @@ def gains(curves: pd.DataFrame) -> Mapping[str, Mapping[str, Gain]]:
         first = _first_update(validated)
         for quantity, curve in by_seed.items():
             if curve.index.max() > first:
-                found.setdefault(str(name), {})[_CURVES[quantity]] = _gained(curve[curve.index >= first])
-    return found
+                gained.setdefault(str(name), {})[_CURVES[quantity]] = _gained(curve[curve.index >= first])
+    return gained
 
 
 def gained_in(metric: str, gained: Mapping[str, Gain], sampled: bool = False) -> Gain:
@@ -69,12 +69,12 @@ def gained_in(metric: str, gained: Mapping[str, Gain], sampled: bool = False) ->
 
 def _first_update(measures: Sequence[pd.Series]) -> int:
     """The last step before any measure changes, before which the captioner did not learn; if none does, the first."""
-    found = []
+    steps = []
     for means in measures:
         unlike = means.index[means != means.iloc[0]]
         if len(unlike):
-            found.append(int(means.index[means.index < unlike[0]].max()))
-    return min(found, default=min(int(means.index.min()) for means in measures))
+            steps.append(int(means.index[means.index < unlike[0]].max()))
+    return min(steps, default=min(int(means.index.min()) for means in measures))
 
 
 def _gained(curve: pd.DataFrame) -> Gain:

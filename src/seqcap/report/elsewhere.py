@@ -72,11 +72,11 @@ def pairs(here: Summary, there: Summary) -> list[Pair]:
     claims = [claim for claim in here.claims if claim.verdict != NOT_RUN]
     compared = [(claim, claim.deciding) for claim in claims]
     compared += [(claim, line) for claim in claims for line in claim.lines]
-    found = dict[tuple[str, ...], Pair]()
+    by_comparison = dict[tuple[str, ...], Pair]()
     for claim, line in compared:
         if line.difference and line.key in by_key and not _is_by_another_judge(line, here, there):
-            found.setdefault(line.key, Pair(claim, line, by_key[line.key]))
-    return list(found.values())
+            by_comparison.setdefault(line.key, Pair(claim, line, by_key[line.key]))
+    return list(by_comparison.values())
 
 
 def has_another_judge(here: Summary, there: Summary) -> bool:

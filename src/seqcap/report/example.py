@@ -76,8 +76,8 @@ def _captions(results: Results, name: str) -> dict[int, str]:
 def _reference(task: str, item: int) -> list[str]:
     """The words of an image's longest reference."""
     table = parquet.read_table(ARTIFACTS / task / "data/references.parquet", schemas.REFERENCES)
-    found: list[list[str]] = table.filter(pc.equal(table["item"], item))["tokens"].to_pylist()
-    return max(found, key=len)
+    references: list[list[str]] = table.filter(pc.equal(table["item"], item))["tokens"].to_pylist()
+    return max(references, key=len)
 
 
 def false_of(words: Sequence[str], scene: Scene) -> list[str]:

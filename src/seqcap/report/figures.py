@@ -66,8 +66,8 @@ def _save(figure: Figure, path: Path) -> None:
 
 def spans(estimates: Iterable[Estimate], scale: float) -> tuple[Floats, Floats]:
     """Values [n], and how far their intervals reach below and above them [2, n]: 0 without one, or beside the value."""
-    found = [(ours.value or 0.0, ours.low, ours.high) for ours in estimates]
-    values, low, high = np.array(found, dtype=np.float64).T  # None is NaN
+    ends = [(ours.value or 0.0, ours.low, ours.high) for ours in estimates]
+    values, low, high = np.array(ends, dtype=np.float64).T  # None is NaN
     return scale * values, scale * np.fmax([values - low, high - values], 0)
 
 

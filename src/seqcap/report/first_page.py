@@ -69,12 +69,12 @@ class Reported:
 
     def elsewhere(self, paper: str, claim: Claim) -> dict[str, There]:
         """Data -> the comparison there that decides a claim here, if it has a number."""
-        found = {}
+        comparisons = {}
         for data, papers in self.published.items():
             there = elsewhere.same(claim, self.papers[paper], papers[paper]) if paper in papers else None
             if there:
-                found[data] = there
-        return found
+                comparisons[data] = there
+        return comparisons
 
     def another(self, paper: str, claim: Claim, data: str) -> str:
         """A link to a claim on other data that decide it by another comparison; "" where they do not test it."""
@@ -97,7 +97,8 @@ class Reported:
     def has_another_judge(self, data: str) -> bool:
         """Whether a paper's judge on other data is of the kind that pays, and its judge here is not."""
         papers = self.published[data].items()
-        return any(elsewhere.has_another_judge(self.papers[paper], of) for paper, of in papers if paper in self.papers)
+        known = [(self.papers[paper], summary) for paper, summary in papers if paper in self.papers]
+        return any(elsewhere.has_another_judge(here, there) for here, there in known)
 
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""
@@ -110,7 +111,8 @@ class Reported:
 
     def with_numbers(self, paper: str) -> list[str]:
         """The other data that a claim of a paper which this page shows has a number on."""
-        return [data for data in self.published if any(data in self.elsewhere(paper, of) for of in self.shown(paper))]
+        shown = self.shown(paper)
+        return [data for data in self.published if any(data in self.elsewhere(paper, claim) for claim in shown)]
 
     def pages_on(self, data: str, papers: Collection[str]) -> str:
         """Some papers with results on other data, each with a link to its page there."""
@@ -150,7 +152,7 @@ class Reported:
     def judged_before(self) -> list[str]:
         """What is judged by an older rule: papers, and other data."""
         published = self.published.items()
-        return self.older + [data for data, papers in published if any(of.rule for of in papers.values())]
+        return self.older + [data for data, papers in published if any(summary.rule for summary in papers.values())]
 
     def total(self, *, control: bool) -> Counter[str]:
         """The verdicts on all papers' claims, or on our controls."""
@@ -196,9 +198,10 @@ def _counts(report: Reported) -> dict[str, Any]:
     run = verdicts.total() - verdicts[NOT_RUN]
     judged = [(paper, claim) for paper, claim in report.claims() if not report.papers[paper].rule]
     rising = [claim for _, claim in judged if DAGGER in claim.words and not claim.control]
+    labels = [str(summary.said["label"]) for summary in report.papers.values() if summary.claims and not summary.rule]
     return {
         "claims": run,
-        "of": ", ".join(str(of.said["label"]) for of in report.papers.values() if of.claims and not of.rule),
+        "of": ", ".join(labels),
         "hold": verdicts[HOLDS],
         "reversed": verdicts[REVERSED],
         "without": verdicts[LESS],
@@ -225,15 +228,15 @@ def _example(report: Reported) -> dict[str, Any]:
 def _column(tables: Path, scales: Mapping[str, int]) -> dict[str, str]:
     """Row -> its number in a hundred, with its interval: of a column that a paper's tables have under one of some
     names."""
-    found = dict[str, str]()
+    numbers_of_rows = dict[str, str]()
     for path in sorted(tables.glob("*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
             for line in csv.DictReader(file):
                 if line["column"] in scales and line["ours"]:
                     values = [line[name] for name in ("ours", "ours_low", "ours_high") if line[name]]
                     ours, *ends = [f"{scales[line['column']] * float(value):.1f}" for value in values]
-                    found.setdefault(line["row"], f"{ours} [{', '.join(ends)}]" if ends else ours)
-    return found
+                    numbers_of_rows.setdefault(line["row"], f"{ours} [{', '.join(ends)}]" if ends else ours)
+    return numbers_of_rows
 
 
 def _across(report: Reported) -> dict[str, Any]:
@@ -271,16 +274,14 @@ def _across(report: Reported) -> dict[str, Any]:
 def _uses(report: Reported, rows: Overview) -> dict[str, str]:
     """Use of the advice -> what the papers' own runs and other data say of it."""
     by_id = {claim.id: (paper, claim) for paper, claim in report.claims()}
-    found = {CIDER_OF_BEAM: _of_quality(report), SMOOTHING: _of_smoothing(report, by_id)}
+    uses = {CIDER_OF_BEAM: _of_quality(report), SMOOTHING: _of_smoothing(report, by_id)}
     for use, names in _OF_USE.items():
-        told = [_told_on(report, data, [by_id[name] for name in names if name in by_id]) for data in report.published]
-        found[use] = " ".join(filter(None, told)) or ("*On other data:* not measured." if told else "")
+        uses[use] = _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
     judge = "R@10 by a judge of another kind than what pays, with CIDEr in brackets"
-    found[DISTINCT] = f"{_in_own_runs(report, rows, own_runs.JUDGE, judge)} {found[DISTINCT]}".strip()
-    found[TRUTH] = (
-        f"{_in_own_runs(report, rows, 'all_true', 'true captions, with CIDEr in brackets')} {found[TRUTH]}".strip()
-    )
-    return found
+    true = "true captions, with CIDEr in brackets"
+    uses[DISTINCT] = f"{_in_own_runs(report, rows, own_runs.JUDGE, judge)} {uses[DISTINCT]}".strip()
+    uses[TRUTH] = f"{_in_own_runs(report, rows, 'all_true', true)} {uses[TRUTH]}".strip()
+    return uses
 
 
 def _of_quality(report: Reported) -> str:
@@ -291,21 +292,27 @@ def _of_quality(report: Reported) -> str:
     sides = {1: "above it", 0: "not told apart from it", -1: "below it"}
     parts = []
     for side, words in sides.items():
-        its = [(paper, claim, line) for paper, claim, line in compared if line.side == side]
-        told = [f"{_left(line)} {numbers(line)} ({_link(paper, claim)}{_alone(claim)})" for paper, claim, line in its]
-        parts += [f"{words}: {', '.join(told)}"] if told else []
+        told = [
+            f"{_left(line)} {numbers(line)} {_in_brackets(paper, claim)}"
+            for paper, claim, line in compared
+            if line.side == side
+        ]
+        if told:
+            parts.append(f"{words}: {', '.join(told)}")
     text = "**Trained longer, against cross-entropy of as many updates** (the papers' own runs; 95% intervals, no q): "
     text += f"{'; '.join(parts)}. Others were not compared so."
     for data, papers in report.published.items():
-        there = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
-        told = [f"{_left(line)} {numbers(of)}" for line, of in there if of]
-        text += f" *On {data}*, of these: {', '.join(told)}." if told else ""
+        pairs = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
+        told = [f"{_left(line)} {numbers(other)}" for line, other in pairs if other]
+        if told:
+            text += f" *On {data}*, of these: {', '.join(told)}."
     return text
 
 
-def _alone(claim: Claim) -> str:
-    """That one comparison of a claim says nothing of the claim, where it needs others, too, and does not hold."""
-    return ", CIDEr alone" if len(claim.primary) > 1 and claim.verdict != HOLDS else ""
+def _in_brackets(paper: str, claim: Claim) -> str:
+    """A link to a claim; and that one comparison says nothing of it, where it needs others, too, and does not hold."""
+    alone = ", CIDEr alone" if len(claim.primary) > 1 and claim.verdict != HOLDS else ""
+    return f"({_link(paper, claim)}{alone})"
 
 
 def _in_own_runs(report: Reported, rows: Overview, metric: str, words: str) -> str:
@@ -315,12 +322,12 @@ def _in_own_runs(report: Reported, rows: Overview, metric: str, words: str) -> s
     for paper, summary in report.papers.items():
         if metric == own_runs.JUDGE and not own_runs.knows_a_judge(summary):
             continue
-        found, quality = own_runs.levels(summary, metric), own_runs.levels(summary, "CIDEr")
-        sides = [label for label in found if label in quality and (label in labels or label in _baselines(summary))]
+        values, quality = own_runs.levels(summary, metric), own_runs.levels(summary, "CIDEr")
+        sides = [label for label in values if label in quality and (label in labels or label in _baselines(summary))]
         if labels.isdisjoint(sides):
             continue
-        sides.sort(key=lambda label: -found[label])
-        levels = ", ".join(f"{label} {found[label]:.1f} ({quality[label]:.1f})" for label in sides)
+        sides.sort(key=lambda label: -values[label])
+        levels = ", ".join(f"{label} {values[label]:.1f} ({quality[label]:.1f})" for label in sides)
         captioner = report.captioner(paper)
         whose = f"{summary.said['label']}'s own runs" + (f" (captioner: {captioner})" if captioner else "")
         told.append(f"In {whose}, {words}: {levels}.")
@@ -341,9 +348,10 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
         line = claim.deciding
         if not line.difference:
             continue
-        there = [f"; on {data} {numbers(of.line)}" for data, of in report.elsewhere(paper, claim).items()]
-        told.append(f"{_link(paper, claim)} {claim.sentence}: {numbers(line)}{_of_print(line)}{''.join(there)}.")
-        finds += [float(line.detectable)] if line.detectable else []
+        others = [f"; on {data} {numbers(there.line)}" for data, there in report.elsewhere(paper, claim).items()]
+        told.append(f"{_link(paper, claim)} {claim.sentence}: {numbers(line)}{_of_print(line)}{''.join(others)}.")
+        if line.detectable:
+            finds.append(float(line.detectable))
     if not told:
         return ""
     text = f"In its paper's own runs ([other losses and translation]({paper}/report.md)), CIDEr, beam: {' '.join(told)}"
@@ -351,6 +359,14 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
         ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
         text += f" Differences of {' to '.join(ends)} would have been found four times in five."
     return text
+
+
+def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:
+    """What all other data tell of some claims; "" without other data."""
+    if not report.published:
+        return ""
+    told = [_told_on(report, data, claims) for data in report.published]
+    return " ".join(filter(None, told)) or "*On other data:* not measured."
 
 
 def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -> str:
@@ -428,7 +444,7 @@ def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> str:
         label = str(summary.said["label"])
         groups.setdefault(kind, []).append(f"{label}: {counted}" if counted else label)
     told = [(words, groups[kind]) for kind, words in _HEADLINES.items() if kind in groups]
-    return "; ".join(f"{len(its)} {words[len(its) > 1]} ({'; '.join(its)})" for words, its in told)
+    return "; ".join(f"{len(labels)} {words[len(labels) > 1]} ({'; '.join(labels)})" for words, labels in told)
 
 
 def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> str:
@@ -436,10 +452,11 @@ def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> str:
     _, metric, *_ = claim.deciding.key
     if not metric.startswith("own_"):
         return ""
-    its = [
-        of for of in controls if of.deciding.key[1] == own_runs.JUDGE and of.deciding.key[3:] == claim.deciding.key[3:]
-    ]
-    return its[0].verdict if its else ""
+    for control in controls:
+        _, measure, _, *sides = control.deciding.key
+        if measure == own_runs.JUDGE and tuple(sides) == claim.deciding.key[3:]:
+            return control.verdict
+    return ""
 
 
 def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
@@ -511,8 +528,8 @@ def _origins_on(report: Reported, data: str) -> list[dict[str, str]]:
     alike = dict[str, list[str]]()
     for paper, summary in papers.items():
         alike.setdefault(repr(_origin(summary, "")), []).append(paper)
-    for its in alike.values():
-        rows += _origin(papers[its[0]], f"{report.pages_on(data, its)} on {data}")
+    for names in alike.values():
+        rows += _origin(papers[names[0]], f"{report.pages_on(data, names)} on {data}")
     return rows
 
 

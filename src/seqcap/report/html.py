@@ -79,12 +79,12 @@ def file_of(name: str) -> str:
 
 
 def _anchor(state: StateInline, silent: bool) -> bool:
-    found = _ANCHOR.match(state.src, state.pos)
-    if found and not silent:
-        state.push("html_inline", "", 0).content = f'<a id="{state.env["page"]}/{found[1]}"></a>'
-    if found:
-        state.pos = found.end()
-    return bool(found)
+    anchor = _ANCHOR.match(state.src, state.pos)
+    if anchor and not silent:
+        state.push("html_inline", "", 0).content = f'<a id="{state.env["page"]}/{anchor[1]}"></a>'
+    if anchor:
+        state.pos = anchor.end()
+    return bool(anchor)
 
 
 def _text(inline: Token) -> str:
@@ -159,10 +159,10 @@ def _link(link: str, name: str, files: Mapping[str, str]) -> str | None:
     if re.match(r"[\w+.-]*:", link):
         return link
     path, _, anchor = link.partition("#")
-    place = _beside(name, path) if path else file_of(name)
-    if place not in files:
+    target = _beside(name, path) if path else file_of(name)
+    if target not in files:
         return None
-    return f"#{files[place]}" + (f"/{anchor}" if anchor else "")
+    return f"#{files[target]}" + (f"/{anchor}" if anchor else "")
 
 
 def _picture(path: Path, colours: int | None) -> dict[str, str | int | float]:

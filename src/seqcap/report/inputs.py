@@ -51,7 +51,11 @@ _SYSTEM = ["variant", "decoder", "metric"]  # columns of scores that say which s
 
 
 class Scores:
-    """The scores of one paper's runs, columns of `schemas.SCORES`. There are millions: each is looked up on demand."""
+    """The scores of one paper's runs. There are millions: each is looked up on demand.
+
+    Args:
+        table: with the columns of `schemas.SCORES`.
+    """
 
     def __init__(self, table: pa.Table) -> None:
         lists = table["statistics"].combine_chunks()
@@ -108,13 +112,13 @@ class Scores:
 
     def samples(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
         """`sample` of several names."""
-        found = []
+        samples = []
         for name in names:
             sample = self.sample(name, decoder, metric, captions)
             if sample is None:
                 return Missing(self.why_missing(name, decoder, metric))
-            found.append(sample)
-        return found
+            samples.append(sample)
+        return samples
 
     def _of_items(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
         counts = registry.find(metric).statistics
@@ -184,7 +188,13 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
 @dataclass(frozen=True)
 class Results:
     """The results of one paper: its runs with their scores, captions and learning curves. All but the scores is read on
-    first use."""
+    first use.
+
+    Attributes:
+        config: the configuration of the stage that reads them.
+        paper: its facts, and its own code.
+        scores: of its runs and of people.
+    """
 
     config: PaperConfig
     paper: Paper
@@ -247,14 +257,14 @@ class Results:
     def gained(self) -> Mapping[str, Mapping[str, Gain]]:
         """Run -> how much its curves rose at the end of its training (`convergence.gains`); of a run without updates of
         its own, at the end of its captioner's."""
-        found = dict(convergence.gains(self.curves))
+        gains = dict(convergence.gains(self.curves))
         for run in self.trained:
             start = Path(run.weights) / "start.parquet"
             if run.epochs == 0 and start.is_file():
                 frame = parquet.read_table(start, schemas.CURVES).to_pandas()
                 for gained in convergence.gains(frame[frame["seed"].isin(run.seeds)]).values():
-                    found[run.name] = gained
-        return found
+                    gains[run.name] = gained
+        return gains
 
     @cached_property
     def steps(self) -> dict[str, int]:
@@ -279,8 +289,8 @@ class Results:
     def share_start(self, sides: Iterable[Iterable[str]]) -> bool:
         """Whether equal seeds of some sides start from the same weights: their runs are of the same captioners for the
         same tasks. Sides without runs of these results do not matter."""
-        there = [[self.by_name[name] for name in side if name in self.by_name] for side in sides]
-        return len({frozenset((run.task, run.captioner) for run in side) for side in there if side}) < 2
+        present = [[self.by_name[name] for name in side if name in self.by_name] for side in sides]
+        return len({frozenset((run.task, run.captioner) for run in side) for side in present if side}) < 2
 
     def kind(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]
@@ -328,15 +338,15 @@ class Results:
 
     def a_beam(self, evaluation: str = "") -> str:
         """ "a beam of 5"; "a beam" of an evaluation that is not part of this run."""
-        there = not evaluation or evaluation in self.config.evaluations
-        return f"a beam of {self.beam(evaluation)}" if there else "a beam"
+        known = not evaluation or evaluation in self.config.evaluations
+        return f"a beam of {self.beam(evaluation)}" if known else "a beam"
 
     def fill(self, text: str, evaluation: str = "", **more: Any) -> str:
         """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`
         ("three or five", as many captions as samples and the beam give), `{captioners}` and `{n}`, and a text's own."""
         captioners = " and ".join(f"`{captioner}`" for captioner in self.captioners)
-        there = evaluation if evaluation in self.config.evaluations else ""
-        beam, samples = self.beam(there), self.samples(there)
+        known_evaluation = evaluation if evaluation in self.config.evaluations else ""
+        beam, samples = self.beam(known_evaluation), self.samples(known_evaluation)
         known = {"beam": beam, "samples": samples, "captioners": captioners, "a_beam": self.a_beam(evaluation)}
         several, n = " or ".join(dict.fromkeys((samples.word, beam.word))), self.sizes if "{n}" in text else ""
         return text.format(**known, several=several, n=n, **more)

@@ -28,12 +28,7 @@ def draw(results: Results, declared: LearningCurves, runs: Sequence[ReportedRun]
     """The figure, or a sentence where none of its runs is there. `runs`: which runs, if not all that were trained."""
     runs = _declared(runs or results.trained, declared)
     columns = [_Column(results, column, runs, declared.shares) for column in declared.columns]
-    # What is in every row, as the baseline, makes no panel by itself.
-    common = (
-        set[str]().union(*declared.rows.values()).intersection(*declared.rows.values())
-        if len(declared.rows) > 1
-        else set[str]()
-    )
+    common = _in_every_row(declared)
     groups = {title: _in_order(runs, labels) for title, labels in declared.rows.items()}
     own = {title: [run for run in group if run.label not in common] for title, group in groups.items()}
     groups = {title: group for title, group in groups.items() if any(column.has(own[title]) for column in columns)}
@@ -65,11 +60,17 @@ def draw(results: Results, declared: LearningCurves, runs: Sequence[ReportedRun]
 def _declared(runs: Sequence[ReportedRun], declared: LearningCurves) -> list[ReportedRun]:
     """The runs that a row names, with their labels as it writes them; of several of one label the first."""
     labels = {label.casefold(): label for labels in declared.rows.values() for label in labels}
-    found: dict[tuple[str, str, str], ReportedRun] = {}
+    named: dict[tuple[str, str, str], ReportedRun] = {}
     for run in runs:
         if label := labels.get(run.label.casefold()):
-            found.setdefault((label, run.task, run.captioner), run.model_copy(update={"label": label}))
-    return list(found.values())
+            named.setdefault((label, run.task, run.captioner), run.model_copy(update={"label": label}))
+    return list(named.values())
+
+
+def _in_every_row(declared: LearningCurves) -> set[str]:
+    """The labels that are in each of several rows, as the baseline: they make no panel by themselves."""
+    rows = [set(labels) for labels in declared.rows.values()]
+    return set.intersection(*rows) if len(rows) > 1 else set()
 
 
 def _in_order(runs: Sequence[ReportedRun], labels: Sequence[str]) -> list[ReportedRun]:
@@ -87,8 +88,8 @@ class _Column:
         ]
         for run in self.runs:
             mine = curves[curves["variant"] == run.name]
-            there = [name for name in quantity.of if (mine["quantity"] == name).any()]
-            mine = mine[mine["quantity"].isin(there[:1])]
+            measured = [name for name in quantity.of if (mine["quantity"] == name).any()]
+            mine = mine[mine["quantity"].isin(measured[:1])]
             if not mine.empty and mine["step"].max() > 0:
                 line = quantity.scale * mine.pivot_table(index="step", columns="seed", values="value")
                 self.lines[run.name] = line.set_axis(line.index / line.index.max()) if shares else line
@@ -140,22 +141,25 @@ class _Column:
 
 def name_lines(row: Sequence[Axes], more: Mapping[str, Line2D] | None = None) -> None:
     """Names the lines of a row of panels on its right, each once."""
-    found = {label: line for axis in row for line, label in zip(*axis.get_legend_handles_labels(), strict=True)}
-    found |= more or {}
+    lines: dict[str, Any] = {}
+    for axis in row:
+        handles, labels = axis.get_legend_handles_labels()
+        lines |= dict(zip(labels, handles, strict=True))
+    lines |= more or {}
     look: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False, "fontsize": 8}
-    row[-1].legend(list(found.values()), list(found), **look)
+    row[-1].legend(list(lines.values()), list(lines), **look)
 
 
 def _shades(runs: Sequence[ReportedRun]) -> dict[str, str]:
     """A colour for each run; of several methods of one colour the first is the palest."""
     colours = palette(dict.fromkeys(run.label for run in runs))
-    found = {}
+    shades = {}
     for colour in set(colours.values()):
-        labels = [label for label, its in colours.items() if its == colour]
-        for place, label in enumerate(labels):
-            darkness = place / (len(labels) - 1) if len(labels) > 1 else 1.0
-            found[label] = lighter(colour, _PALEST * (1 - darkness))
-    return {run.name: found[run.label] for run in runs}
+        labels = [label for label in colours if colours[label] == colour]
+        for position, label in enumerate(labels):
+            darkness = position / (len(labels) - 1) if len(labels) > 1 else 1.0
+            shades[label] = lighter(colour, _PALEST * (1 - darkness))
+    return {run.name: shades[run.label] for run in runs}
 
 
 def _binned(line: pd.DataFrame) -> pd.DataFrame:

@@ -24,9 +24,9 @@ def learnt(overview: Overview, longer: Sequence[str] = ()) -> list[str]:
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    found = [_of_quality(overview, base, longer), _of_samples(overview, base)]
-    found += [_of_distinctiveness(overview, base), _of_truth(overview, base)]
-    return [sentence for sentence in found if sentence]
+    sentences = [_of_quality(overview, base, longer), _of_samples(overview, base)]
+    sentences += [_of_distinctiveness(overview, base), _of_truth(overview, base)]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _of_quality(overview: Overview, base: Row, longer: Sequence[str]) -> str:

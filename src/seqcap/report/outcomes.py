@@ -41,12 +41,11 @@ class Failed:
 
 def held(papers: Mapping[str, Summary]) -> dict[str, list[Claim]]:
     """Paper -> its claims that hold by today's rule."""
-    found = {}
-    for paper, summary in papers.items():
-        its = [claim for claim in _claims(summary) if claim.verdict == HOLDS and not summary.rule]
-        if its:
-            found[paper] = its
-    return found
+    claims = {
+        paper: [claim for claim in _claims(summary) if claim.verdict == HOLDS and not summary.rule]
+        for paper, summary in papers.items()
+    }
+    return {paper: holding for paper, holding in claims.items() if holding}
 
 
 def reversed_controls(papers: Mapping[str, Summary]) -> list[tuple[str, Claim]]:
@@ -68,20 +67,20 @@ def by_whom(claim: Claim) -> str:
 def failed(papers: Mapping[str, Summary]) -> list[Failed]:
     """Claims that are reversed or show no effect, or would be so but for a run that was still rising; and each paper's
     main claim, if it does not hold."""
-    found = []
+    claims = []
     for paper, summary in papers.items():
-        found += [_failed(paper, summary, claim) for claim in _claims(summary) if _did_fail(summary, claim)]
-    return found
+        claims += [_failed(paper, summary, claim) for claim in _claims(summary) if _did_fail(summary, claim)]
+    return claims
 
 
 def left_open(papers: Mapping[str, Summary]) -> dict[str, dict[str, list[Claim]]]:
     """Paper -> verdict -> its other claims."""
-    found = dict[str, dict[str, list[Claim]]]()
+    claims = dict[str, dict[str, list[Claim]]]()
     for paper, summary in papers.items():
         for claim in _claims(summary):
             if claim.verdict != HOLDS and not _did_fail(summary, claim):
-                found.setdefault(paper, {}).setdefault(claim.verdict, []).append(claim)
-    return found
+                claims.setdefault(paper, {}).setdefault(claim.verdict, []).append(claim)
+    return claims
 
 
 def counted(claim: Claim) -> str:

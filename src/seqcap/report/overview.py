@@ -87,9 +87,9 @@ class Overview:
         rows = []
         for run in dict.fromkeys(line["run"] for line in lines):
             first = next(line for line in lines if line["run"] == run)
-            its = [line for line in known if line["run"] == run]
-            levels = {line["column"]: _level(line, known, paired) for line in its}
-            is_compared = not paired or all(_has_seeds_enough(line) for line in its)
+            own = [line for line in known if line["run"] == run]
+            levels = {line["column"]: _level(line, known, paired) for line in own}
+            is_compared = not paired or all(_has_seeds_enough(line) for line in own)
             rows.append(Row(first["paper"], first["row"], run, first["objective"], levels, is_compared))
         directions = {line["column"]: line["direction"] for line in known}
         return cls(rows, directions, "; ".join(dict.fromkeys(line["n"] for line in known if "x" in line["n"])), paired)
@@ -128,15 +128,15 @@ class Overview:
         return column in row.levels and other.run in row.levels[column].ahead_of
 
     def best(self, column: str, rows: Sequence[Row]) -> Row | None:
-        there = [row for row in rows if column in row.levels]
+        measured = [row for row in rows if column in row.levels]
         sign = -1 if self.directions.get(column) == "lower" else 1
-        return max(there, key=lambda row: sign * row.levels[column].value, default=None)
+        return max(measured, key=lambda row: sign * row.levels[column].value, default=None)
 
     def close(self, best: Row, column: str) -> list[Row]:
         """The objectives, cross-entropy among them, that the best one of a column is not told apart from."""
         others = [*self.objectives, *([self.baseline] if self.baseline else [])]
-        there = [row for row in others if column in row.levels and row is not best]
-        return [row for row in there if not self.is_ahead(best, row, column)]
+        measured = [row for row in others if column in row.levels and row is not best]
+        return [row for row in measured if not self.is_ahead(best, row, column)]
 
     def markdown(self, more: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
         """`more`: heading -> run -> text, further columns."""

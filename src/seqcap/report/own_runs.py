@@ -13,30 +13,30 @@ Named = tuple[str, Claim, Line]  # paper, claim and one of its comparisons
 
 def cider_against_likelihood(papers: Mapping[str, Summary]) -> list[Named]:
     """Every comparison of the best beam caption's CIDEr with cross-entropy that was trained for as many updates."""
-    found = dict[tuple[str, ...], Named]()
+    comparisons = dict[tuple[str, ...], Named]()
     for paper, claim, line in _comparisons(papers):
         left, _, right = line.sides.partition(" against ")
         of_quality = line.key[1:3] == ("CIDEr", "beam") and "best beam" in line.what and not line.key[5]
         if of_quality and line.low and AS_LONG in right and AS_LONG not in left:
-            found.setdefault(line.key, (paper, claim, line))
-    return list(found.values())
+            comparisons.setdefault(line.key, (paper, claim, line))
+    return list(comparisons.values())
 
 
-def on_other_data(of: Line, papers: Mapping[str, Summary]) -> Line | None:
+def on_other_data(comparison: Line, papers: Mapping[str, Summary]) -> Line | None:
     """The same comparison in the results of an experiment."""
-    return next((line for _, _, line in _comparisons(papers) if line.key == of.key), None)
+    return next((line for _, _, line in _comparisons(papers) if line.key == comparison.key), None)
 
 
 def levels(summary: Summary, metric: str) -> dict[str, float]:
     """Label -> its level in points, of the runs whose best beam captions claims compare by a measure."""
-    found = dict[str, float]()
+    by_label = dict[str, float]()
     for judged in summary.in_points.values():
         for outcome in judged.outcomes:
             evidence = outcome.given
             # What all captions of a beam have on average is another quality.
             if (evidence.metric, evidence.decoder) == (metric, "beam") and "beam's" not in evidence.what:
-                found |= {side.label: side.value for side in evidence.sides}
-    return found
+                by_label |= {side.label: side.value for side in evidence.sides}
+    return by_label
 
 
 def knows_a_judge(summary: Summary) -> bool:

@@ -36,21 +36,21 @@ def draw(results: Results, examples: Examples) -> Figure | str:
     task = examples.task or results.config.pictures
     if task not in results.config.tasks:
         return f"This run has no {examples.task}."
-    there = {
+    present = {
         title: {name: label for name, label in systems.items() if name in results.by_name}
         for title, systems in examples.systems.items()
     }
     # Whole ones before those that lack a run.
-    order = sorted(there, key=lambda title: (len(there[title]) < len(examples.systems[title]), not there[title]))
+    order = sorted(present, key=lambda title: (len(present[title]) < len(examples.systems[title]), not present[title]))
     title = order[0]
-    if not there[title]:
+    if not present[title]:
         labels = dict.fromkeys(label for systems in examples.systems.values() for label in systems.values())
         return f"Not part of this run: {', '.join(labels)}."
     images = read_images(task, results.split(task)) if examples.task else results.images
     chosen = choose_images(images, examples.first + examples.images).tail(examples.images)
     make = _sample_rows if examples.decoder == "sample" else _beam_rows
-    left_out = [label for name, label in examples.systems[title].items() if name not in there[title]]
-    return captions_figure(results, make(results, examples, title, there[title], chosen), left_out)
+    left_out = [label for name, label in examples.systems[title].items() if name not in present[title]]
+    return captions_figure(results, make(results, examples, title, present[title], chosen), left_out)
 
 
 def _beam_rows(

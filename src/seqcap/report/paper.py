@@ -182,8 +182,8 @@ class Paper:
 
     def functions(self, part: str) -> Mapping[str, Callable[..., Any]]:
         """`TABLES` of tables.py or `FIGURES` of figures.py, empty without such a module."""
-        found: Mapping[str, Callable[..., Any]] = getattr(self.find(part), part.upper(), {})
-        return found
+        functions: Mapping[str, Callable[..., Any]] = getattr(self.find(part), part.upper(), {})
+        return functions
 
     def row_of(self, table: str, run: str, decoder: str) -> str:
         """The printed row that a run makes in a table; of a table without rows of ours, its row in any other."""

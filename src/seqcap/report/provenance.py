@@ -92,15 +92,15 @@ def before(paper: str) -> list[str]:
         if path.is_file():
             stages |= YAML(typ="safe").load(path.read_text(encoding="utf-8"))["stages"]
     writes = {name: _written(stage) for name, stage in stages.items()}
-    ahead, found = [f"section-{paper}"], dict[str, None]()
+    ahead, needed = [f"section-{paper}"], dict[str, None]()
     while ahead:
         reads = [Path(path) for path in stages.get(ahead.pop(), {}).get("deps", [])]
         for name, paths in writes.items():
             shared = any(path.is_relative_to(read) or read.is_relative_to(path) for path in paths for read in reads)
-            if shared and name not in found:
-                found[name] = None
+            if shared and name not in needed:
+                needed[name] = None
                 ahead.append(name)
-    return sorted(found)
+    return sorted(needed)
 
 
 def _written(stage: Mapping[str, Any]) -> list[Path]:
@@ -130,8 +130,8 @@ def processor(cpuinfo: str) -> dict[str, str | None]:
     """The name of a processor and its widest instruction set, from Linux's /proc/cpuinfo; "" elsewhere."""
     name = re.search(r"(?m)^model name\s*: (.+)$", cpuinfo)
     flags = re.search(r"(?mi)^(?:flags|features)\s*: (.+)$", cpuinfo)
-    there = flags[1].split() if flags else []
-    sets = [words for flag, words in _INSTRUCTIONS.items() if flag in there]
+    known = flags[1].split() if flags else []
+    sets = [words for flag, words in _INSTRUCTIONS.items() if flag in known]
     return {"processor": name[1] if name else platform.machine(), "instructions": sets[0] if sets else None}
 
 
@@ -178,10 +178,10 @@ def data_in_words(data: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _ordered(found: Mapping[str, Any], order: Sequence[str]) -> list[tuple[str, Any]]:
+def _ordered(content: Mapping[str, Any], order: Sequence[str]) -> list[tuple[str, Any]]:
     """The entries of a JSON object, those of `order` first."""
-    names = [*(name for name in order if name in found), *(name for name in found if name not in order)]
-    return [(name, found[name]) for name in names]
+    names = [*(name for name in order if name in content), *(name for name in content if name not in order)]
+    return [(name, content[name]) for name in names]
 
 
 def _commit(provenance: Mapping[str, Any]) -> str:

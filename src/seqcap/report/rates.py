@@ -24,7 +24,7 @@ def rates_on_val(results: Results, names: Sequence[str], scale: float, digits: i
     """What runs had on val with each learning rate that was tried, times `scale`, in words; and the labels of those for
     which another rate was better. Each is compared over as many epochs and seeds as its other rates have: the mean of
     the last three. It is what greedy captions earn of the run's reward, or their CIDEr where that is the reward."""
-    found, not_best = list[str](), list[str]()
+    told, not_best = list[str](), list[str]()
     for name in names:
         base = results.by_name.get(name)
         others = other_rates(results, base) if base is not None else []
@@ -39,17 +39,17 @@ def rates_on_val(results: Results, names: Sequence[str], scale: float, digits: i
             levels.append(f"{scale * on_val[run.name]:.{digits}f} ({rate})")
         counted = f"seeds {' and '.join(map(str, seeds))}" if len(seeds) > 1 else f"seed {seeds[0]}"
         epochs = f"epochs {max(1, last - _LATE + 1)} to {last}"
-        found.append(f"{base.label}, {epochs} of {counted}: {', '.join(levels)}")
+        told.append(f"{base.label}, {epochs} of {counted}: {', '.join(levels)}")
         if on_val[base.name] < max(on_val.values()):
             not_best.append(base.label)
-    return "; ".join(found), not_best
+    return "; ".join(told), not_best
 
 
 def _late_on_val(results: Results, name: str, last: int, seeds: Sequence[int]) -> float:
     """The mean on val of the last three epochs up to `last`, over some seeds."""
-    its = results.curves[(results.curves["variant"] == name) & results.curves["seed"].isin(seeds)]
-    paid = its[its["quantity"] == "val_reward"]
-    on_val = paid if len(paid) else its[its["quantity"] == "val_cider"]
+    curves = results.curves[(results.curves["variant"] == name) & results.curves["seed"].isin(seeds)]
+    paid = curves[curves["quantity"] == "val_reward"]
+    on_val = paid if len(paid) else curves[curves["quantity"] == "val_cider"]
     steps = sorted(on_val["step"].unique())  # of the start, and of each epoch
     late = steps[max(1, last - _LATE + 1) : last + 1]
     return float(on_val.loc[on_val["step"].isin(late), "value"].mean())

@@ -25,12 +25,12 @@ def register(paper: Paper, day: str, folder: Path = REPORTS) -> list[str]:
         raise InputError(folder / paper.name, "has results of an older version, without values by seed", "run it again")
     text, said = file.read_text(encoding="utf-8"), []
     for name, judged in summary.judged.items():
-        found = registered(judged, day)
-        if isinstance(found, str):
-            said.append(f"{name}: nothing registered: {found}")
+        stated = registered(judged, day)
+        if isinstance(stated, str):
+            said.append(f"{name}: nothing registered: {stated}")
             continue
-        text = _with(text, name, found)
-        said.append(f"{name}: {found.lacks or f'{found.seeds} seeds'}")
+        text = _with(text, name, stated)
+        said.append(f"{name}: {stated.lacks or f'{stated.seeds} seeds'}")
     with atomic(file) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return said
@@ -71,14 +71,14 @@ def _short(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
 
-def _with(text: str, claim: str, found: Registered) -> str:
+def _with(text: str, claim: str, stated: Registered) -> str:
     """claims.yaml with a line for a claim, below its id, in place of the one that is there."""
-    values = [f'day: "{found.day}"', f"seeds: {found.seeds}", f"finds: {found.finds:g}"]
-    values += [] if found.needs is None else [f"needs: {found.needs}"]
-    values.append(f"pilot: {_listed(found.pilot)}")
+    values = [f'day: "{stated.day}"', f"seeds: {stated.seeds}", f"finds: {stated.finds:g}"]
+    values += [] if stated.needs is None else [f"needs: {stated.needs}"]
+    values.append(f"pilot: {_listed(stated.pilot)}")
     line = f"    registered: {{{', '.join(values)}}}\n"
-    place = re.compile(rf"^(  - id: {re.escape(claim)}\n)(    registered: .*\n)?", re.MULTILINE)
-    return place.sub(lambda found: found[1] + line, text, count=1)
+    entry = re.compile(rf"^(  - id: {re.escape(claim)}\n)(    registered: .*\n)?", re.MULTILINE)
+    return entry.sub(lambda match: match[1] + line, text, count=1)
 
 
 def _listed(numbers: Sequence[float]) -> str:

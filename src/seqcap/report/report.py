@@ -53,10 +53,10 @@ def _pages_of(published: Mapping[str, Mapping[str, Summary]], report: Reported) 
     pages = {}
     for data, papers in published.items():
         for paper in papers:
-            place = report.page_of(paper, data)
-            if place and (report.folder / place).is_file():
-                text = (report.folder / place).read_text(encoding="utf-8")
-                pages[place.removesuffix(".md")] = text.replace("# ", f"# {data}, ", 1)
+            page = report.page_of(paper, data)
+            if page and (report.folder / page).is_file():
+                text = (report.folder / page).read_text(encoding="utf-8")
+                pages[page.removesuffix(".md")] = text.replace("# ", f"# {data}, ", 1)
     return pages
 
 
@@ -69,25 +69,25 @@ def _published(
     folders: Mapping[str, str], papers: Sequence[str], studies: Mapping[Path, Summary]
 ) -> tuple[dict[str, Mapping[str, Summary]], list[str]]:
     """Data -> the results that an experiment on it has published; and why data are left out."""
-    found = {data: read_all(Path(folder), papers) for data, folder in folders.items()}
+    by_data = {data: read_all(Path(folder), papers) for data, folder in folders.items()}
     of_studies = {study.parent for study in studies}
     faults = [
         f"{data} is left out: `{folder}` has no paper's results"
         for data, folder in folders.items()
-        if not found[data] and Path(folder) not in of_studies
+        if not by_data[data] and Path(folder) not in of_studies
     ]
-    return {data: summary for data, summary in found.items() if summary}, faults
+    return {data: summary for data, summary in by_data.items() if summary}, faults
 
 
 def _studies(folders: Mapping[str, str], papers: Sequence[str]) -> dict[Path, Summary]:
     """Folder -> the results of a study of ours, which an experiment has published: it is none of the papers here."""
-    found = {}
+    studies = {}
     for folder in folders.values():
         for file in sorted(Path(folder).glob(f"*/{RESULTS}/claims.json")):
             study = file.parents[1]
             if study.name not in papers:
-                found[study] = Summary.read(study)
-    return found
+                studies[study] = Summary.read(study)
+    return studies
 
 
 def _probed(folder: Path, tasks: Sequence[str]) -> dict[str, Sequence[Mapping[str, object]]]:

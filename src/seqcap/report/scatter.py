@@ -119,12 +119,12 @@ def _free_place(
     """The place for a name of a size: how far from its point it is, and where. It is within the axes and off what is
     taken; where that cannot be, it covers as little as it can."""
     inside = axis.get_window_extent()
-    found = []
+    candidates = []
     for distance, box in _around(place, size):
         outside = box.x0 < inside.x0 or box.x1 > inside.x1 or box.y0 < inside.y0 or box.y1 > inside.y1
         covered = box.count_overlaps(taken) + len(taken) * outside
-        found.append((covered, distance + _AS_BAD * box.count_overlaps(bars), distance, box))
-    _, _, distance, box = min(found, key=lambda candidate: candidate[:3])
+        candidates.append((covered, distance + _AS_BAD * box.count_overlaps(bars), distance, box))
+    _, _, distance, box = min(candidates, key=lambda candidate: candidate[:3])
     return distance, box
 
 

@@ -53,10 +53,10 @@ def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ())
 def _in_tables(results: Results, rows: Mapping[str, Rows]) -> list[tuple[str, str]]:
     """Run and decoder of each row of the paper's tables that is there; of a paper without published tables, the beam
     of every run."""
-    found = [source for of_table in rows.values() for source in of_table.values()]
+    sources = [source for of_table in rows.values() for source in of_table.values()]
     if not rows:
-        found = [(run.name, "beam") for run in results.trained]
-    return [(name, decoder) for name, decoder in found if name in results.by_name]
+        sources = [(run.name, "beam") for run in results.trained]
+    return [(name, decoder) for name, decoder in sources if name in results.by_name]
 
 
 def _curves(results: Results) -> str:
@@ -70,10 +70,10 @@ def _curves(results: Results) -> str:
 
 def all_claims(results: Results) -> list[Comparison]:
     claims = results.paper.find("claims")
-    found: list[Comparison] = (
+    comparisons: list[Comparison] = (
         claims.claims(results) if hasattr(claims, "claims") else ClaimsFile.read(results.paper).build(results.paper)
     )
-    return found
+    return comparisons
 
 
 def _page(
@@ -191,8 +191,8 @@ def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
 
 
 def _counts(judged: Iterable[JudgedClaim]) -> dict[str, int]:
-    found = Counter(judged_claim.judged.verdict for judged_claim in judged)
-    return {verdict: found[verdict] for verdict in COUNTED}
+    counts = Counter(judged_claim.judged.verdict for judged_claim in judged)
+    return {verdict: counts[verdict] for verdict in COUNTED}
 
 
 def _metrics(results: Results, judged: Sequence[JudgedClaim], file: ClaimsFile) -> dict[str, float]:
@@ -214,13 +214,13 @@ def _metrics(results: Results, judged: Sequence[JudgedClaim], file: ClaimsFile) 
 
 def runs_alike(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
     """Runs one after the other that differ in their names and in one setting alone, the same one for all of them."""
-    found = list[list[ReportedRun]]()
+    groups = list[list[ReportedRun]]()
     for run in runs:
-        if found and _are_alike([*found[-1], run]):
-            found[-1].append(run)
+        if groups and _are_alike([*groups[-1], run]):
+            groups[-1].append(run)
         else:
-            found.append([run])
-    return found
+            groups.append([run])
+    return groups
 
 
 def _are_alike(runs: Sequence[ReportedRun]) -> bool:
@@ -318,9 +318,9 @@ def _one_seed(results: Results) -> str:
     if single == results.trained:
         return "every run" if single else ""
     for captioner in dict.fromkeys(run.captioner for run in single):
-        its = [run for run in results.trained if run.captioner == captioner]
-        labels = ((run.label, run.name) for run in its if run in single)
+        own = [run for run in results.trained if run.captioner == captioner]
+        labels = ((run.label, run.name) for run in own if run in single)
         # A label may be that of a run with more seeds, too.
         some = [f"{label} (as `{name}`)" if label in several else label for label, name in labels]
-        words += [f"all of captioner `{captioner}`"] if len(some) == len(its) > 1 else some
+        words += [f"all of captioner `{captioner}`"] if len(some) == len(own) > 1 else some
     return ", ".join(words)

@@ -88,8 +88,8 @@ class Sample:
     def _values(self, totals: Floats, number: NDArray[Any], centre: Floats | float = 0.0) -> Floats:
         """Values [n, seeds] of totals [n, seeds, k] over so many items [n, seeds]."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = self.aggregate(totals) if self.aggregate else (totals / number[..., None] + centre)[..., 0]
-        values: Floats = np.where(number > 0, found, np.nan)
+            of_totals = self.aggregate(totals) if self.aggregate else (totals / number[..., None] + centre)[..., 0]
+        values: Floats = np.where(number > 0, of_totals, np.nan)
         return values if self.shift is None else values + self.shift
 
 
@@ -193,14 +193,14 @@ def difference(left: Number | Missing, right: Number | Missing, paired: bool = T
 def common_seeds(seeds: Sequence[Sequence[int]]) -> list[int]:
     """The seeds that sides with a common start are compared on: those that all sides with seeds have. [] where there
     are fewer than two, which show no scatter of pairs."""
-    of_sides = [set(of) for of in seeds if of]
+    of_sides = [set(of_side) for of_side in seeds if of_side]
     common = sorted(set.intersection(*of_sides)) if of_sides else []
     return common if len(common) > 1 else []
 
 
 def matched(samples: Sequence[Sample]) -> list[Sample] | None:
     """Systems without what is undefined for another one with the same seed; None where one is left without a value."""
-    found = []
+    kept = []
     for sample in samples:
         counted = sample.counted.copy()
         for other in samples:
@@ -209,8 +209,8 @@ def matched(samples: Sequence[Sample]) -> list[Sample] | None:
         defined = counted.any(axis=0)
         if not defined.any():
             return None
-        found.append(sample.only(sample.seeds[defined].tolist(), counted[:, defined]))
-    return found
+        kept.append(sample.only(sample.seeds[defined].tolist(), counted[:, defined]))
+    return kept
 
 
 def item_covariance(numbers: Sequence[Number]) -> Floats:
@@ -247,8 +247,8 @@ class Spread:
         with np.errstate(divide="ignore", invalid="ignore"):
             # Of a number that does not vary, no distance is as likely as any.
             tails = np.where(far > 0, ndtr(-far / deviations), 0.5)
-        found: Floats = np.minimum(2 * (weights * tails).sum(axis=-1) / weights.sum(axis=-1), 1.0)
-        return found
+        p: Floats = np.minimum(2 * (weights * tails).sum(axis=-1) / weights.sum(axis=-1), 1.0)
+        return p
 
     def reach(self, p: float = SIGNIFICANCE) -> Floats:
         """The distance that has this p: half of an interval's width."""
@@ -266,8 +266,8 @@ class Spread:
     @property
     def detectable(self) -> Floats:
         """The smallest true difference that four of five such comparisons find."""
-        found: Floats = self.reach(SIGNIFICANCE) + self.reach(2 * (1 - POWER))
-        return found
+        smallest: Floats = self.reach(SIGNIFICANCE) + self.reach(2 * (1 - POWER))
+        return smallest
 
 
 def spread(
@@ -285,12 +285,11 @@ def spread(
     Else each side scatters by itself, as in Welch's test, a single seed as the side with most seeds does. Where no side
     has two seeds, only items are left.
     """
-    starts = np.cumsum([0, *(max(len(of), 1) for of in seeds)])
-    row = np.zeros(starts[-1])
-    for side, of in enumerate(seeds):
-        row[starts[side] : starts[side + 1]] = weights[side] / max(len(of), 1)
+    sizes = [max(len(of_side), 1) for of_side in seeds]
+    starts = np.cumsum([0, *sizes])
+    row = np.repeat(np.divide(weights, sizes), sizes)
     # A factor, and a sum of rows for each seed that scatters: [seeds, rows].
-    alike = paired and len({tuple(of) for of in seeds if of}) == 1
+    alike = paired and len({tuple(of_side) for of_side in seeds if of_side}) == 1
     groups = [_pairs(seeds, starts, row)] if alike else _each_side(seeds, starts, weights)
     groups = [(factor, sums) for factor, sums in groups if len(sums) > 1]
     of_items = np.einsum("...ij,i,j->...", covariance, row, row)
@@ -305,18 +304,18 @@ def spread(
     total, held = sum(parts), sum(shared)
     with np.errstate(divide="ignore", invalid="ignore"):
         # Satterthwaite's, where seeds are not all paired.
-        degrees = total**2 / sum(part**2 / of for part, of in zip(parts, freedom, strict=True))
+        degrees = total**2 / sum(part**2 / number for part, number in zip(parts, freedom, strict=True))
     degrees = np.where(total > 0, degrees, float(min(freedom)))
     return Spread(np.asarray(total), degrees, np.maximum(of_items - held, 0.0), np.maximum(held, 0.0))
 
 
 def _pairs(seeds: Sequence[Sequence[int]], starts: Ids, row: Floats) -> tuple[float, Floats]:
     """Sides with equal seeds: of each seed the weighed sum over sides."""
-    number = max(len(of) for of in seeds)
+    number = max(len(of_side) for of_side in seeds)
     sums = np.zeros((number, len(row)))
-    for side, of in enumerate(seeds):
-        for place in range(len(of)):
-            sums[place, starts[side] + place] = row[starts[side] + place]
+    for side, of_side in enumerate(seeds):
+        for index in range(len(of_side)):
+            sums[index, starts[side] + index] = row[starts[side] + index]
     return float(number), sums
 
 
@@ -324,24 +323,24 @@ def _each_side(seeds: Sequence[Sequence[int]], starts: Ids, weights: Sequence[fl
     """Each side's own scatter; a single seed has that of the side with most."""
     factors = [0.0] * len(seeds)
     most = max(range(len(seeds)), key=lambda side: len(seeds[side]))
-    for side, of in enumerate(seeds):
-        if of:
-            factors[side if len(of) > 1 else most] += weights[side] ** 2 / len(of)
+    for side, of_side in enumerate(seeds):
+        if of_side:
+            factors[side if len(of_side) > 1 else most] += weights[side] ** 2 / len(of_side)
     rows = np.eye(starts[-1])
-    return [(factors[side], rows[starts[side] : starts[side + 1]]) for side, of in enumerate(seeds) if of]
+    return [(factors[side], rows[starts[side] : starts[side + 1]]) for side, of_side in enumerate(seeds) if of_side]
 
 
-def seeds_needed(of: Spread, seeds: int, wanted: float, least: int = 3, most: int = 20) -> int | None:
+def seeds_needed(pilot: Spread, seeds: int, wanted: float, least: int = 3, most: int = 20) -> int | None:
     """How many seeds find a difference `wanted` four times in five, by the spread that so many seeds have; None if more
     than `most`."""
     numbers = range(least, most + 1)
-    return next((number for number in numbers if detectable_with(of, seeds, number) <= abs(wanted)), None)
+    return next((number for number in numbers if detectable_with(pilot, seeds, number) <= abs(wanted)), None)
 
 
-def detectable_with(of: Spread, seeds: int, number: int) -> float:
+def detectable_with(pilot: Spread, seeds: int, number: int) -> float:
     """What a number of seeds find four times in five, by the spread that `seeds` seeds have."""
     less = seeds / number
-    then = Spread(of.seeds * less, np.full_like(of.freedom, number - 1), of.items, of.shared * less)
+    then = Spread(pilot.seeds * less, np.full_like(pilot.freedom, number - 1), pilot.items, pilot.shared * less)
     return float(then.detectable)
 
 

@@ -161,14 +161,15 @@ class Summary:
         """Claim -> what its evidence says by today's rule; {} where there is none."""
         if self.rule:
             return {}
-        return {of.claim: of for of in judge(self._evidence)}
+        return {judgement.claim: judgement for judgement in judge(self._evidence)}
 
     @cached_property
     def in_points(self) -> Mapping[str, Judgement]:
         """The same with all numbers in points."""
         if self.rule:
             return {}
-        return {of.claim: of for of in judge([points(of) for of in self._evidence])}
+        judgements = judge([points(evidence) for evidence in self._evidence])
+        return {judgement.claim: judgement for judgement in judgements}
 
     @property
     def _evidence(self) -> list[Evidence]:
@@ -317,5 +318,5 @@ def foremost(finding: Mapping[str, Any] | None, claims: Sequence[str]) -> list[s
 
 def read_all(folder: Path, papers: Sequence[str]) -> dict[str, Summary]:
     """The results in a folder of papers; those papers that have none are left out."""
-    there = [paper for paper in papers if (folder / paper / RESULTS / "claims.json").is_file()]
-    return {paper: Summary.read(folder / paper) for paper in there}
+    present = [paper for paper in papers if (folder / paper / RESULTS / "claims.json").is_file()]
+    return {paper: Summary.read(folder / paper) for paper in present}

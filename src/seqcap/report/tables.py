@@ -147,29 +147,29 @@ class Table:
         rows: dict[tuple[str, str], dict[str, Cell]] = {}
         for cell in self.cells:
             rows.setdefault((cell.block, cell.row), {})[cell.column] = cell
-        there = {key: row for key, row in rows.items() if not all(cell.ours.absent for cell in row.values())}
-        shown = [cell for row in there.values() for cell in row.values()]
-        numbers = {key: n for key, row in there.items() if (n := max((cell.ours.n for cell in row.values()), key=len))}
-        one = next(iter(numbers.values())) if len(set(numbers.values())) == 1 else ""
+        present = {key: row for key, row in rows.items() if not all(cell.ours.absent for cell in row.values())}
+        shown = [cell for row in present.values() for cell in row.values()]
+        counts = {key: words for key, row in present.items() if (words := _counts(row))}
+        of_all = next(iter(counts.values())) if len(set(counts.values())) == 1 else ""
         few = {(cell.block, cell.row) for cell in shown if 0 < cell.ours.seeds < LEAST_SEEDS}
-        if few == there.keys():
+        if few == present.keys():
             # Said of all rows.
             few = set()
-        if there:
-            lines += [*markdown_table(self._matrix(there, {} if one else numbers, few)), ""]
-        if absent := len(rows) - len(there):
+        if present:
+            lines += [*markdown_table(self._matrix(present, {} if of_all else counts, few)), ""]
+        if absent := len(rows) - len(present):
             lines += [f"{absent} row{' is' if absent == 1 else 's are'} not part of this run.", ""]
         data = "; ".join(dict.fromkeys(cell.data for cell in self.cells))
         bounded = any(cell.ours.low is not None for cell in self.cells)
-        said = [f"Ours: {one}." if one else "", f"[ ]: {self.brackets}." if bounded else "", "–: no number."]
+        said = [f"Ours: {of_all}." if of_all else "", f"[ ]: {self.brackets}." if bounded else "", "–: no number."]
         said += [f"Data: {data}.", _FEW if few else ""]
         lines += [" ".join(filter(None, said)), "", *_notes(shown, without=few)]
         return "\n".join(lines).rstrip("\n") + "\n"
 
     def _matrix(
-        self, rows: Grid, numbers: Mapping[tuple[str, str], str], few: Collection[tuple[str, str]]
+        self, rows: Grid, counts: Mapping[tuple[str, str], str], few: Collection[tuple[str, str]]
     ) -> list[list[str]]:
-        """The header and a line per row; `numbers` of items and seeds have a column unless they are empty."""
+        """The header and a line per row; `counts` of items and seeds have a column unless they are empty."""
         in_print = {cell.column for cell in self.cells if cell.printed}
         with_block = len({cell.block for cell in self.cells}) > 1
         directions = {cell.column: cell.direction for cell in self.cells}
@@ -177,7 +177,7 @@ class Table:
         for column, direction in directions.items():
             name = f"{column} {_ARROWS[direction]}".rstrip()
             header += [f"{name} paper", f"{name} ours"] if column in in_print else [name]
-        matrix = [[*header, "n"] if numbers else header]
+        matrix = [[*header, "n"] if counts else header]
         for key, cells in rows.items():
             block, row = key
             line = [block] if with_block else []
@@ -185,8 +185,13 @@ class Table:
             for column in directions:
                 cell = cells[column]
                 line += ([cell.printed or "–"] if column in in_print else []) + [cell.short()]
-            matrix.append([*line, numbers.get(key, "–")] if numbers else line)
+            matrix.append([*line, counts.get(key, "–")] if counts else line)
         return matrix
+
+
+def _counts(row: Mapping[str, Cell]) -> str:
+    """How many items and seeds the numbers of a row are of: the longest of what its cells say."""
+    return max((cell.ours.n for cell in row.values()), key=len)
 
 
 def _notes(cells: Sequence[Cell], without: Collection[tuple[str, str]]) -> list[str]:
@@ -218,9 +223,9 @@ def _names(those: Sequence[Cell], cells: Sequence[Cell]) -> str:
     rows = {id(cell): cell.row if len(blocks[cell.row]) == 1 else f"{cell.block}: {cell.row}" for cell in alike}
     columns = {id(cell): cell.column for cell in alike}
     for names in (rows, columns):
-        found = dict.fromkeys(names[key] for key in names if key in chosen)
-        if found.keys().isdisjoint(names[key] for key in names if key not in chosen):
-            return "; ".join(found)
+        called = dict.fromkeys(names[key] for key in names if key in chosen)
+        if called.keys().isdisjoint(names[key] for key in names if key not in chosen):
+            return "; ".join(called)
     return "; ".join(f"{rows[key]}, {columns[key]}" for key in rows if key in chosen)
 
 
@@ -308,9 +313,9 @@ class Measure:
         of_corpus = self.captions != "every" and results.scores.corpus(name, self.decoder, self.metric) is not None
         if isinstance(number, Number) or not of_corpus:
             return self._shown(results, name, number, registry.find(self.metric).note)
-        found = over_seeds(results, name, self.decoder, self.metric)
-        words = "one seed: no range" if found.seeds == 1 else f"[ ]: {SEEDS}"
-        return replace(found, remarks=(*found.remarks, words))
+        estimate = over_seeds(results, name, self.decoder, self.metric)
+        words = "one seed: no range" if estimate.seeds == 1 else f"[ ]: {SEEDS}"
+        return replace(estimate, remarks=(*estimate.remarks, words))
 
     def gain(self, results: Results, name: str, base: str) -> Estimate:
         """How much higher a run scores than `base`, with its 95% interval."""
@@ -331,8 +336,8 @@ class Measure:
         same = statistics.matched([sample])
         if same is None:
             return Missing(f"{self.metric} is undefined for every test {_kind(results, name).unit}")
-        found = Number.of(same[0])
-        return found.seedless if name == HUMAN else found
+        number = Number.of(same[0])
+        return number.seedless if name == HUMAN else number
 
     @staticmethod
     def _shown(results: Results, name: str, number: Number | Contrast | Missing, note: str = "") -> Estimate:
@@ -351,15 +356,15 @@ def published_cells(
     tables) default to paper.yaml's; `data` stands for the first of the paper's tasks; `beside` are columns of ours."""
     facts = results.paper.facts
     rows = facts.rows if rows is None else rows
-    found: Mapping[Any, tuple[str, str]] = rows[table]
+    sources: Mapping[Any, tuple[str, str]] = rows[table]
     columns = {**facts.columns[table], **(beside or {})}
     data = data or results.stand_in(next(iter(facts.published_on)))
     placed: list[tuple[Cell, str, str]] = []  # with its run, "" for another system's, and decoder
     for printed in records_beside(results, table, beside or {}):
         block, row, column = (printed[key] for key in ("block", "row", "column"))
         metric, captions = columns[column]
-        labels = [label for label in (row, (block, row), (column, row)) if label in found]
-        name, decoder = found[labels[0]] if labels else ("", "")
+        labels = [label for label in (row, (block, row), (column, row)) if label in sources]
+        name, decoder = sources[labels[0]] if labels else ("", "")
         if not name:
             ours = Estimate(None, remarks=("another system's published number; not re-run",))
         elif name not in results.by_name:
@@ -371,7 +376,7 @@ def published_cells(
     ours_alone = [run for run in results.trained if run.row and run.name not in in_print]
     cells = [cell for cell, *_ in placed]
     cells += [cell for run in ours_alone for cell in _row_of_ours(results, run, placed, columns)]
-    made = _with_unpublished(results, cells, found, columns, facts.ours.get(table, {}))
+    made = _with_unpublished(results, cells, sources, columns, facts.ours.get(table, {}))
     measured = {cell.column for cell in made if cell.printed or cell.ours.value is not None}
     return [cell for cell in made if cell.column in measured or cell.column in facts.columns[table]]
 
@@ -397,7 +402,7 @@ def _row_of_ours(
         for cell, name, decoder in placed
         if (other := results.by_name.get(name)) is not None and other.task == run.task
     ]
-    alike = [place for place in of_task if place[-1] == run.captioner] or of_task
+    alike = [row for row in of_task if row[-1] == run.captioner] or of_task
     decoders = list(dict.fromkeys(decoder for _, decoder, _ in alike))
     label = f"{run.label}, {run.name}" if run.label in {cell.row for cell, *_ in placed} else run.label
     made = []
@@ -418,13 +423,13 @@ def _with_unpublished(
     """Adds the rows of paper.yaml that the paper does not print, each after the printed one that it is like."""
     for row, text in ours.items():
         name, decoder = rows[row]
-        places = [place for place, cell in enumerate(cells) if cell.row == text.like]
-        if name in results.by_name and places:
+        alike = [index for index, cell in enumerate(cells) if cell.row == text.like]
+        if name in results.by_name and alike:
             more = []
-            for cell in (cells[place] for place in places):
+            for cell in (cells[index] for index in alike):
                 value = Measure(decoder, *columns[cell.column]).of(results, name)
                 more.append(replace(cell, row=row, printed="", ours=value).remarked(text.note))
-            cells[places[-1] + 1 : places[-1] + 1] = more
+            cells[alike[-1] + 1 : alike[-1] + 1] = more
     return cells
 
 
@@ -452,8 +457,10 @@ def measured_table(results: Results, text: TableText) -> list[Cell] | Content:
 
 def columns_beside(results: Results, table: str, decoder: str) -> dict[str, Measure]:
     """The columns `beside` of a table, without those that only generated scenes have, where there are none."""
-    found = {column: Measure(decoder, *source) for column, source in results.paper.tables[table].beside.items()}
-    return {column: measure for column, measure in found.items() if results.knows_facts or measure.metric not in _EXACT}
+    columns = {column: Measure(decoder, *source) for column, source in results.paper.tables[table].beside.items()}
+    return {
+        column: measure for column, measure in columns.items() if results.knows_facts or measure.metric not in _EXACT
+    }
 
 
 def measured_cells(results: Results, block: str, run: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:

@@ -65,7 +65,7 @@ class Reading:
     curve: Curve
     measure: Measure
     point: OperatingPoint | None  # None where no method has two runs
-    of: str = "{run}"  # whose scores are read: the run's, unless given
+    system: str = "{run}"  # whose scores are read: the run's, unless given
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class Reading:
         label = self.curve.label
         if not self.runs:
             return Missing(f"{label} is not part of this run", absent=True)
-        y = _samples(results, [self.of.format(run=name) for name in self.runs], self.measure)
+        y = _samples(results, [self.system.format(run=name) for name in self.runs], self.measure)
         if isinstance(y, Missing):
             return y
         if self.point is None:
@@ -100,50 +100,52 @@ class Reading:
 
     def _read(self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint) -> Number | Missing:
         lower = registry.find(self.measure.metric).direction == "lower"
-        across, up = (np.array([sample.by_seed.mean() for sample in samples]) for samples in (x, y))
-        value, places = interpolate(across, up, point.value, lower)
+        value, places = interpolate(_means(x), _means(y), point.value, lower)
         label = self.curve.label
         if not len(places):
-            low, high = point.number(float(across.min())), point.number(float(across.max()))
+            low, high = point.number(float(_means(x).min())), point.number(float(_means(x).max()))
             return Missing(f"{label} does not reach {point.words()}: it goes from {low} to {high}")
         remarks = []
         if len(places) > 1:
             remarks.append(f"{label} passes {point.words()} {len(places)} times: the better reading is given")
         # Only seeds of the two runs beside the point matter: runs farther away do not change the value.
         beside = {int(end) for place in places for end in (np.floor(place), np.ceil(place))}
-        seeds = sorted(set.intersection(*(set(x[i].seeds.tolist()) for i in beside)))
+        seeds = sorted(set.intersection(*(set(x[run].seeds.tolist()) for run in beside)))
         if not seeds:
             return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
-        by_seed, resampled = dict[int, float](), list[Floats]()
+        by_seed, resampled = dict[int, float](), dict[int, Floats]()
         for seed in seeds:
-            own = [np.array([_of_seed(sample, sample.by_seed, seed) for sample in samples]) for samples in (x, y)]
-            by_seed[seed] = interpolate(own[0], own[1], point.value, lower)[0]
-            drawn = [
-                np.stack([_of_seed(sample, sample.resampled, seed) for sample in samples], axis=1) for samples in (x, y)
-            ]
-            resampled.append(read_all(drawn[0], drawn[1], point.value, lower))
-        short = [str(seed) for seed, reached in by_seed.items() if math.isnan(reached)]
-        without = float(np.isnan(resampled).any(axis=0).mean())
+            by_seed[seed], _ = interpolate(_values(x, seed), _values(y, seed), point.value, lower)
+            resampled[seed] = read_all(_resampled(x, seed), _resampled(y, seed), point.value, lower)
+        reached = [seed for seed in seeds if not math.isnan(by_seed[seed])]
+        missed = [str(seed) for seed in seeds if seed not in reached]
+        unreached = float(np.isnan(list(resampled.values())).any(axis=0).mean())
         untestable = ""
-        if short:
-            untestable = f"{label} does not reach {point.words()} with seed {' and '.join(short)}"
-        elif without > statistics.TOO_MANY:
+        if missed:
+            untestable = f"{label} does not reach {point.words()} with seed {' and '.join(missed)}"
+        elif unreached > statistics.TOO_MANY:
             untestable = f"{label} does not reach {point.words()} in most of the resamples of test items"
-        elif without > _SOME:
-            remarks.append(f"{label} does not reach {point.words()} in {without:.0%} of the resamples of test items")
-        if len(short) < len(seeds):
+        elif unreached > _SOME:
+            remarks.append(f"{label} does not reach {point.words()} in {unreached:.0%} of the resamples of test items")
+        if reached:
             # Seeds that get there speak for themselves; the mean curve would mix them with those that do not.
-            there = [place for place, seed in enumerate(seeds) if not math.isnan(by_seed[seed])]
-            by_seed = {seeds[place]: by_seed[seeds[place]] for place in there}
-            resampled = [resampled[place] for place in there]
+            by_seed = {seed: by_seed[seed] for seed in reached}
+            resampled = {seed: resampled[seed] for seed in reached}
             value = float(np.mean(list(by_seed.values())))
+        drawn = np.stack(list(resampled.values()), axis=1)
         items = min(int(sample.counted.any(axis=1).sum()) for sample in y)
-        return Number(value, by_seed, np.stack(resampled, axis=1), items, tuple(remarks), untestable)
+        return Number(value, by_seed, drawn, items, tuple(remarks), untestable)
 
 
 @dataclass(frozen=True)
-class Score:
-    """A number beside curves that does not depend on the operating point."""
+class FixedNumber:
+    """A number beside curves that does not depend on the operating point.
+
+    Attributes:
+        name: a run, or people (`seqcap.report.inputs.HUMAN`).
+        measure: of its captions.
+        runs: what the number is made from, as of a `Source`.
+    """
 
     name: str
     measure: Measure
@@ -165,12 +167,10 @@ def mixture(results: Results, curve: Curve, point: OperatingPoint, seed: int | N
         return {}
     if len(samples) == 1:
         return {curve.runs[0]: 1.0}
-    values = [
-        float(sample.by_seed.mean() if seed is None else _of_seed(sample, sample.by_seed, seed)) for sample in samples
-    ]
-    for place, share in enumerate(_shares(np.array(values), point.value)):
+    values = _means(samples) if seed is None else _values(samples, seed)
+    for (before, after), share in zip(pairwise(curve.runs), _shares(values, point.value), strict=True):
         if not np.isnan(share):
-            shares = {curve.runs[place]: 1.0 - float(share), curve.runs[place + 1]: float(share)}
+            shares = {before: 1.0 - float(share), after: float(share)}
             return {name: part for name, part in shares.items() if part > 0}
     return {}
 
@@ -235,8 +235,9 @@ def choose(
         if ours is not None and (value < ours or covering(ours, ours) == most):
             value = ours
     point = OperatingPoint(measure, value, printed, scale)
-    levels = [its for curve in (main, *others) if len(its := _levels(results, curve, measure)) > 1]
-    reach = sum(min(its) <= value <= max(its) for its in levels)
+    levels = [_levels(results, curve, measure) for curve in (main, *others)]
+    levels = [of_curve for of_curve in levels if len(of_curve) > 1]
+    reach = sum(min(of_curve) <= value <= max(of_curve) for of_curve in levels)
     if 2 * reach < len(levels):
         return replace(point, refused=f"{point.words()} is refused: {reach} of {len(levels)} methods reach it")
     return point
@@ -249,14 +250,15 @@ def _middle(stretches: Sequence[tuple[float, float]], good: Sequence[bool]) -> f
         for is_good, of_kind in groupby(zip(stretches, good, strict=True), lambda pair: pair[1])
         if is_good
     ]
-    low, high = max(((its[0][0], its[-1][1]) for its in joined), key=lambda ends: ends[1] - ends[0])
+    ends = [(stretch[0][0], stretch[-1][1]) for stretch in joined]
+    low, high = max(ends, key=lambda pair: pair[1] - pair[0])
     return (low + high) / 2
 
 
 def _levels(results: Results, curve: Curve, measure: Measure) -> list[float]:
     """The values of a curve's runs; none where one has no scores."""
     samples = _samples(results, curve.runs, measure)
-    return [] if isinstance(samples, Missing) else [float(sample.by_seed.mean()) for sample in samples]
+    return [] if isinstance(samples, Missing) else _means(samples).tolist()
 
 
 def _ways(results: Results, curve: Curve, measure: Measure) -> list[tuple[float, float]]:
@@ -267,8 +269,8 @@ def _ways(results: Results, curve: Curve, measure: Measure) -> list[tuple[float,
         return []
     ends = [(float(sample.by_seed.mean()), len(sample.seeds)) for sample in samples]
     pairs = list(pairwise(ends))
-    sure = [(one, other) for one, other in pairs if min(one[1], other[1]) > 1]
-    ways = [(min(one[0], other[0]), max(one[0], other[0])) for one, other in sure or pairs]
+    sure = [(start, end) for start, end in pairs if min(start[1], end[1]) > 1]
+    ways = [(min(start[0], end[0]), max(start[0], end[0])) for start, end in sure or pairs]
     if not ways:
         return []
     low, high = min(low for low, _ in ways), max(high for _, high in ways)
@@ -279,9 +281,11 @@ def _ways(results: Results, curve: Curve, measure: Measure) -> list[tuple[float,
 
 def nearest(results: Results, curve: Curve, point: OperatingPoint | None) -> str | None:
     """The run of a curve that is nearest to an operating point; None without scored runs."""
-    found = {name: level(results, name, point.measure) for name in curve.runs} if point else {}
-    known = {name: abs(value - point.value) for name, value in found.items() if value is not None and point}
-    return min(known, key=known.__getitem__) if known else None
+    if point is None:
+        return None
+    levels = {name: level(results, name, point.measure) for name in curve.runs}
+    distances = {name: abs(value - point.value) for name, value in levels.items() if value is not None}
+    return min(distances, key=distances.__getitem__, default=None)
 
 
 def level(results: Results, name: str, measure: Measure) -> float | None:
@@ -291,6 +295,21 @@ def level(results: Results, name: str, measure: Measure) -> float | None:
 
 def _samples(results: Results, names: Sequence[str], measure: Measure) -> list[Sample] | Missing:
     return results.scores.samples(names, measure.decoder, measure.metric, measure.captions)
+
+
+def _means(samples: Sequence[Sample]) -> Floats:
+    """The mean over seeds of each sample."""
+    return np.array([sample.by_seed.mean() for sample in samples])
+
+
+def _values(samples: Sequence[Sample], seed: int) -> Floats:
+    """The value of each sample with a seed."""
+    return np.array([_of_seed(sample, sample.by_seed, seed) for sample in samples])
+
+
+def _resampled(samples: Sequence[Sample], seed: int) -> Floats:
+    """The same on resampled items [resamples, samples]."""
+    return np.stack([_of_seed(sample, sample.resampled, seed) for sample in samples], axis=1)
 
 
 def _of_seed(sample: Sample, values: Floats, seed: int) -> Floats:

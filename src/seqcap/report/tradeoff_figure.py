@@ -77,16 +77,16 @@ def draw(
 
 
 def _by_captioner(results: Results) -> dict[str, str]:
-    of_captioner = {name: _MARKERS[place % len(_MARKERS)] for place, name in enumerate(results.captioners)}
+    of_captioner = {name: _MARKERS[index % len(_MARKERS)] for index, name in enumerate(results.captioners)}
     return {run.name: of_captioner[run.captioner] for run in results.trained}
 
 
 def _of_captioners(results: Results, panels: Sequence[_Drawn]) -> dict[str, str]:
     """Captioner -> its marker, where points have several."""
-    drawn = {point.marker for of in panels if of.panel.printed is None for point in of.points}
-    found = {f"captioner {name}": _MARKERS[place % len(_MARKERS)] for place, name in enumerate(results.captioners)}
-    found = {name: marker for name, marker in found.items() if marker in drawn}
-    return found if len(found) > 1 else {}
+    used = {point.marker for drawn in panels if drawn.panel.printed is None for point in drawn.points}
+    markers = {f"captioner {name}": _MARKERS[index % len(_MARKERS)] for index, name in enumerate(results.captioners)}
+    markers = {name: marker for name, marker in markers.items() if marker in used}
+    return markers if len(markers) > 1 else {}
 
 
 def _fits(panel: Panel, results: Results) -> bool:
@@ -127,18 +127,18 @@ def _point(
 
 def _printed(results: Results, printed: PrintedPoints) -> list[Point]:
     colours = palette(printed.rows)
-    found = []
+    points = []
     for name, row in printed.rows.items():
         x, y = (results.paper.published.value(printed.table, row, column) for column in (printed.x, printed.y))
-        found.append(Point(name, colours[name], (x, x, x), (y, y, y)))
-    return found
+        points.append(Point(name, colours[name], (x, x, x), (y, y, y)))
+    return points
 
 
 def _draw_panel(axis: Axes, results: Results, drawn: _Drawn, declared: TradeOffs) -> None:
     scatter.draw_points(axis, drawn.points)
     for name, line in (("x", axis.axvline), ("y", axis.axhline)):
-        for place in drawn.line_at(name):
-            line(place, color=GREY, linewidth=1.2, linestyle=":", zorder=0)
+        for value in drawn.line_at(name):
+            line(value, color=GREY, linewidth=1.2, linestyle=":", zorder=0)
     data = f"{results.dataset(results.config.pictures)} {results.split(results.config.pictures)}"
     axis.set_title(results.fill(drawn.panel.title, data=data), loc="left")
     axis.set(xlabel=_label(results, drawn.panel.x), ylabel=_label(results, drawn.panel.y))
@@ -152,12 +152,12 @@ def _handles(
     results: Results, declared: TradeOffs, panels: Sequence[_Drawn], shapes: Mapping[str, str]
 ) -> list[Line2D]:
     """What no name beside a point explains."""
-    found = [Line2D([], [], color=GREY, marker=marker, linestyle="", label=name) for name, marker in shapes.items()]
+    handles = [Line2D([], [], color=GREY, marker=marker, linestyle="", label=name) for name, marker in shapes.items()]
     points = [point for drawn in panels for point in drawn.points]
     if any(not point.name for point in points):
-        found.append(Line2D([], [], color=MUTED, marker="o", linestyle="", label=declared.others))
+        handles.append(Line2D([], [], color=MUTED, marker="o", linestyle="", label=declared.others))
     if any(point.hollow for point in points):
-        found.append(scatter.hollow_handle())
+        handles.append(scatter.hollow_handle())
     if any(drawn.people for drawn in panels):
-        found.append(Line2D([], [], color=GREY, linestyle=":", label=people_label(results)))
-    return found
+        handles.append(Line2D([], [], color=GREY, linestyle=":", label=people_label(results)))
+    return handles

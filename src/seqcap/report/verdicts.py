@@ -100,12 +100,12 @@ class Outcome:
     def reason(self) -> str:
         """The same, and what else kept the comparison from a verdict."""
         evidence = self.evidence
-        found = [self.of_numbers]
+        reasons = [self.of_numbers]
         if self.excused:
-            found.append(f"{lagging(evidence).label}, which lags, was still rising")
+            reasons.append(f"{lagging(evidence).label}, which lags, was still rising")
         if evidence.registered and self.verdict == UNDECIDABLE:
-            found.append(evidence.registered.lacks)
-        return "; ".join(filter(None, found))
+            reasons.append(evidence.registered.lacks)
+        return "; ".join(filter(None, reasons))
 
     @property
     def wanted(self) -> float | None:
@@ -139,8 +139,8 @@ class Outcome:
         """What keeps a comparison from a verdict. What it could have found says nothing where it has found as much."""
         if self.excused:
             return f"{lagging(self.evidence).label}, which lags, was still rising"
-        found = "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
-        return self._alone or found
+        detectable = "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
+        return self._alone or detectable
 
     @property
     def found_alone(self) -> bool:
@@ -264,10 +264,10 @@ class Judgement:
         if against:
             surest = min(against, key=lambda outcome: outcome.p or 0.0)
             number = f"{len(against)} of {len(outcomes)} against it alone"
-            found = f"{number}, the surest with p {surest.p:.3f} and q {surest.shown_q}"
+            words = f"{number}, the surest with p {surest.p:.3f} and q {surest.shown_q}"
             registered = self.first.evidence.registered
             all_lack = registered is not None and {outcome.verdict for outcome in outcomes} == {UNDECIDABLE}
-            return f"{registered.lacks}; {found}" if registered is not None and all_lack else found
+            return f"{registered.lacks}; {words}" if registered is not None and all_lack else words
         deciding = self.deciding
         metrics = {outcome.metric for outcome in outcomes}
         alike = {outcome.verdict for outcome in outcomes} == {UNSURE}
@@ -315,12 +315,12 @@ def between(outcome: Outcome, others: Sequence[Outcome]) -> str:
     """Which sides a comparison of a claim has, where its others have different ones: "by A against B"."""
     evidence = outcome.evidence
     left, right, *_ = [side.label for side in evidence.sides] or [evidence.left, evidence.right]
-    found = []
+    parts = []
     if len({other.evidence.left for other in others}) > 1:
-        found.append(f"by {left}")
+        parts.append(f"by {left}")
     if len({other.evidence.right for other in others}) > 1:
-        found.append(f"against {right}")
-    return " ".join(found)
+        parts.append(f"against {right}")
+    return " ".join(parts)
 
 
 def side_labels(evidence: Evidence) -> tuple[str, str]:
@@ -341,8 +341,8 @@ def judge(evidences: Sequence[Evidence]) -> list[Judgement]:
             for _, of_claim in groupby(of_paper, key=lambda evidence: evidence.claim)
         ]
         p = [claim_p(outcomes) for outcomes in claims]
-        for place, outcomes in enumerate(claims):
-            others = [value for number, value in enumerate(p) if number != place and value is not None]
+        for index, outcomes in enumerate(claims):
+            others = [value for value in [*p[:index], *p[index + 1 :]] if value is not None]
             judged.append(_judged([_decided(outcome, outcomes, others) for outcome in outcomes]))
     return judged
 
@@ -368,18 +368,18 @@ def measure(given: Evidence) -> Outcome:
         return Outcome(evidence, given)
     values = tuple(side.value for side in sides)
     left, right = (values[0] - values[2], values[2] - values[1]) if evidence.base else values[:2]
-    found = Outcome(evidence, given, left, right, evidence.contrast(values))
-    difference = found.difference or 0.0
+    outcome = Outcome(evidence, given, left, right, evidence.contrast(values))
+    difference = outcome.difference or 0.0
     if not evidence.covariance:
-        return found
+        return outcome
     if same := _same(evidence):
-        return replace(found, evidence=evidence.model_copy(update={"untestable": evidence.untestable or same}))
+        return replace(outcome, evidence=evidence.model_copy(update={"untestable": evidence.untestable or same}))
     spread = spread_of(evidence)
     reach = float(spread.reach())
-    found = replace(found, low=difference - reach, high=difference + reach)
+    outcome = replace(outcome, low=difference - reach, high=difference + reach)
     if evidence.level == "detail" or evidence.untestable or _too_few(evidence):
-        return found
-    return replace(found, p=float(spread.p_value(difference - _null(evidence))), detectable=float(spread.detectable))
+        return outcome
+    return replace(outcome, p=float(spread.p_value(difference - _null(evidence))), detectable=float(spread.detectable))
 
 
 def _compared(given: Evidence) -> Evidence:
@@ -389,11 +389,16 @@ def _compared(given: Evidence) -> Evidence:
     if not common:
         return given
     sides = [side.only(common) if side.by_seed else side for side in given.sides]
-    # Which rows of the covariance stay: those of the common seeds, and of sides without seeds.
-    kept = np.array([not of or seed in common for of in seeds for seed in of or (0,)])
+    kept = [is_kept for of_side in seeds for is_kept in _kept_rows(of_side, common)]
     covariance = _covariance(given)[np.ix_(kept, kept)]
-    rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(covariance.tolist()))
+    rows = tuple(tuple(row[: index + 1]) for index, row in enumerate(covariance.tolist()))
     return given.model_copy(update={"sides": tuple(sides), "covariance": rows})
+
+
+def _kept_rows(seeds: Sequence[int], common: Sequence[int]) -> list[bool]:
+    """Whether each of a side's rows of the covariance stays: those of the common seeds, or that of a side without
+    seeds."""
+    return [seed in common for seed in seeds] or [True]
 
 
 def spread_of(evidence: Evidence) -> Spread:

@@ -22,19 +22,19 @@ def submit(
     out: Path,
     split: str,
     decoder: str = "beam",
-    variant: str | None = None,
+    run: str | None = None,
     seed: int | None = None,
     name: str | None = None,
     images: Path | None = None,
 ) -> Path:
     """Writes a results file in the folder `out`, and replaces the one that is there: the captions of rank 0 in a file
-    of `schemas.DECODED`, one for each image of a split of `schemas.COCO_SPLITS`. `decoder`, `variant` and `seed` choose
+    of `schemas.DECODED`, one for each image of a split of `schemas.COCO_SPLITS`. `decoder`, `run` and `seed` choose
     captions; None if the file holds only one. `name` is the algorithm's; None takes the run's. `images` is a file of
     `schemas.IMAGES` with COCO's ids; None takes the pipeline's."""
     images = DATA / "images.parquet" if images is None else images
     table = read_table(decoded, DECODED)
-    table = _choose(decoded, table, "variant", variant)
-    name = table["variant"][0].as_py() if name is None else name
+    table = _choose(decoded, table.rename_columns({"variant": "run"}), "run", run)
+    name = table["run"][0].as_py() if name is None else name
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
         raise InputError("name", f"is {name!r}", "use letters A-Z and a-z, digits, _ and - only, at most 100 of them")
     table = _choose(decoded, table, "seed", seed)

@@ -13,7 +13,7 @@ from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, 
 from seqcap.rating import KEY_FILE, PAGE, kit_folder, read_key
 from seqcap.report import REPORTS
 from seqcap.report.claims import Comparison, JudgedClaim, Source
-from seqcap.report.claims_file import ClaimsFile, Comparisons, Stated
+from seqcap.report.claims_file import ClaimsFile, Comparisons, StatedClaim
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing, difference
 from seqcap.report.tables import Estimate, Measure, shown
@@ -39,7 +39,7 @@ _BESIDE_MLE = ("mle", "luo", ST, PSST)
 def claims(results: Results) -> list[Comparison]:
     ways, of_run = {"P10": _inner_rho, "P11a": _own_listener}, ended(results)
 
-    def made(stated: Stated, group: Comparisons) -> list[Comparison]:
+    def made(stated: StatedClaim, group: Comparisons) -> list[Comparison]:
         make = ways.get(stated.id, _at_point)
         found = [make(results, group, column, left, right) for _, column, _, left, right in group.each()]
         return [

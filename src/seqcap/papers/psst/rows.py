@@ -4,7 +4,7 @@ from seqcap.papers.psst.methods import METHODS, PLACES, PSST, curve
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.paper import Paper, Rows
 from seqcap.report.tables import Measure
-from seqcap.report.tradeoff import Reading, Score
+from seqcap.report.tradeoff import FixedNumber, Reading
 
 # Rows of people's captions in Table 3, and of people in Table 5.
 PEOPLE_OURS, PEOPLE_THEIRS, PEOPLE = ("PSST Multinomial listener, GT captions", "Listener trained on GT", "Human")
@@ -35,19 +35,19 @@ def row_of(paper: Paper, method: str, table: str) -> str:
     return next(row for row in paper.published.rows(table) if row in names)
 
 
-def side_of(results: Results, table: str, row: str, measure: Measure) -> Reading | Score:
+def side_of(results: Results, table: str, row: str, measure: Measure) -> Reading | FixedNumber:
     """The source of a row's number in a table whose rows are read at an operating point."""
     point = PLACES[table].point(results)
     if row == PEOPLE_OURS and measure.metric.startswith("own_"):
-        return Reading(curve(results, PSST), heard(measure), point, of=HEARD_BY)
+        return Reading(curve(results, PSST), heard(measure), point, system=HEARD_BY)
     if row in OF_PEOPLE:
         return people(measure)
     return Reading(curve(results, method_of(row), PLACES[table].task), measure, point)
 
 
-def people(measure: Measure) -> Score:
+def people(measure: Measure) -> FixedNumber:
     """The same measure of people's captions, whose own listeners are those that runs start from."""
-    return Score(GROUND_TRUTH if measure.metric.startswith("own_") else HUMAN, heard(measure))
+    return FixedNumber(GROUND_TRUTH if measure.metric.startswith("own_") else HUMAN, heard(measure))
 
 
 def rows(results: Results) -> dict[str, Rows]:

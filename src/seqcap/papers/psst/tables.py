@@ -12,7 +12,7 @@ from seqcap.papers.psst.rows import COLUMNS, ENGLISH, PEOPLE, RECALL, method_of,
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.tables import Cell, Content, Estimate, Measure, columns_beside, people_label, records_beside, shown
-from seqcap.report.tradeoff import Reading, Score, level, nearest
+from seqcap.report.tradeoff import FixedNumber, Reading, level, nearest
 
 _GAP = "own minus judge, R@1"
 
@@ -56,7 +56,7 @@ def _elsewhere(results: Results, side: Reading) -> Estimate | None:
     """A method's measure where its curve does not get to the operating point: that of its run nearest to it, which no
     claim compares. None without such a run."""
     name, point = nearest(results, side.curve, side.point), side.point
-    if name is None or point is None or side.of != "{run}":
+    if name is None or point is None or side.system != "{run}":
         return None
     theirs = level(results, name, point.measure)
     assert theirs is not None  # `nearest` has read it
@@ -114,7 +114,7 @@ def figure3f(results: Results) -> Content:
 def drift(results: Results) -> list[Cell]:
     """Recall by the own listener, by a fixed one, and exactly; and how far the language drifts."""
     point, columns = PLACES["table2"].point(results), columns_beside(results, "psst_drift", "greedy")
-    sources: dict[str, Callable[[Measure], Reading | Score]] = {
+    sources: dict[str, Callable[[Measure], Reading | FixedNumber]] = {
         line.label: partial(Reading, line, point=point) for line in curves(results).values()
     }
     cells = []
@@ -135,7 +135,10 @@ def retrievers(results: Results) -> list[Cell]:
         columns["mean rank"] = Measure("sample", f"{who}_rank", "every")
         columns |= {f"R@{k} of captions": Measure("sample", f"{who}_text_R@{k}", "set") for k in (1, 5, 10)}
         cells += _own(
-            results, "", label, {column: Score(people(measure).name, measure) for column, measure in columns.items()}
+            results,
+            "",
+            label,
+            {column: FixedNumber(people(measure).name, measure) for column, measure in columns.items()},
         )
     return cells
 
@@ -179,7 +182,7 @@ def operating(results: Results) -> list[Cell]:
     return cells
 
 
-def _own(results: Results, block: str, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
+def _own(results: Results, block: str, row: str, sides: Mapping[str, Reading | FixedNumber]) -> list[Cell]:
     cells = []
     for column, side in sides.items():
         metric = side.measure.metric

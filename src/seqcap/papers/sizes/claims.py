@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from seqcap.papers.sizes.study import FILE, METRIC, SMOOTHED, Slope, decoders, name_of, sizes, strength
 from seqcap.report.claims import Comparison, JudgedClaim
-from seqcap.report.claims_file import ClaimsFile, Comparisons, Stated
+from seqcap.report.claims_file import ClaimsFile, Comparisons, StatedClaim
 from seqcap.report.inputs import Results
 
 _Build = Callable[[Results, str, str, str], Comparison]
@@ -14,7 +14,7 @@ _Build = Callable[[Results, str, str, str], Comparison]
 def claims(results: Results) -> list[Comparison]:
     ways: dict[str, _Build] = {"D1": _at_the_smallest, "D2": _along_sizes}
 
-    def made(stated: Stated, group: Comparisons) -> Iterator[Comparison]:
+    def made(stated: StatedClaim, group: Comparisons) -> Iterator[Comparison]:
         for _, _, decoder, left, right in group.each():
             claim = ways[stated.id](results, decoder, left, right)
             yield replace(claim, id=stated.id, text=stated.sentence)

@@ -9,7 +9,7 @@ import numpy as np
 from seqcap.metrics import registry
 from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts
 from seqcap.report.claims import Comparison, JudgedClaim
-from seqcap.report.claims_file import ClaimsFile, Comparisons, Stated
+from seqcap.report.claims_file import ClaimsFile, Comparisons, StatedClaim
 from seqcap.report.inputs import SCENES, Results
 from seqcap.report.verdicts import LEAST_SEEDS
 
@@ -22,7 +22,7 @@ def claims(results: Results) -> list[Comparison]:
     return ClaimsFile.read(results.paper).made(lambda stated, group: _build(results, stated, group))
 
 
-def _build(results: Results, stated: Stated, group: Comparisons) -> Iterator[Comparison]:
+def _build(results: Results, stated: StatedClaim, group: Comparisons) -> Iterator[Comparison]:
     known = parts(results)
     for block, column, _, left, right in group.each():
         metric = results.paper.facts.columns[group.table][column][0] if group.table else column

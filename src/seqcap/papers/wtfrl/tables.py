@@ -11,20 +11,22 @@ from seqcap.papers.wtfrl.runs import PEOPLE, RL, TF, WTF_RL, ablations, in_words
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.statistics import difference
 from seqcap.report.tables import Cell, Content, Estimate, Measure, columns_beside, measured_cells, people_label, shown
-from seqcap.report.tradeoff import Score
+from seqcap.report.tradeoff import FixedNumber
 
 
 def retrieval(results: Results) -> list[Cell]:
     """Recall by the retriever that pays, by a judge, and exactly; people's captions last."""
     columns = columns_beside(results, "wtfrl_retrieval", "beam")
     rows = [
-        (run.label, {column: Score(run.name, measure) for column, measure in columns.items()})
+        (run.label, {column: FixedNumber(run.name, measure) for column, measure in columns.items()})
         for run in runs_of_table(results)
     ]
     people = {}
     for column, measure in columns.items():
         name = PEOPLE if measure.metric.startswith("own_") else HUMAN
-        people[column] = Score(name, Measure("sample", measure.metric, "set" if measure.captions == "set" else "every"))
+        people[column] = FixedNumber(
+            name, Measure("sample", measure.metric, "set" if measure.captions == "set" else "every")
+        )
     rows.append((people_label(results), people))
     units, data, cells = results.kind(results.config.pictures).units, results.stand_in(results.config.pictures), []
     for row, scores in rows:
