@@ -293,13 +293,14 @@ def _of_quality(report: Reported) -> str:
     parts = []
     for side, words in sides.items():
         told = [
-            f"{_left(line)} {numbers(line)} {_in_brackets(paper, claim)}"
+            f"{_left(line)} {numbers(line)} {_in_brackets(report, paper, claim, line)}"
             for paper, claim, line in compared
             if line.side == side
         ]
         if told:
             parts.append(f"{words}: {', '.join(told)}")
-    text = "**Trained longer, against cross-entropy of as many updates** (the papers' own runs; 95% intervals, no q): "
+    text = "**In the papers' own runs, against cross-entropy of as many updates** (95% intervals, no q; min: "
+    text += "minutes of one core for a seed): "
     text += f"{'; '.join(parts)}. Others were not compared so."
     for data, papers in report.published.items():
         pairs = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
@@ -309,10 +310,13 @@ def _of_quality(report: Reported) -> str:
     return text
 
 
-def _in_brackets(paper: str, claim: Claim) -> str:
-    """A link to a claim; and that one comparison says nothing of it, where it needs others, too, and does not hold."""
+def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
+    """A link to a claim; that one comparison says nothing of it, where it needs others, too, and does not hold; and the
+    minutes of training of the run on the left."""
     alone = ", CIDEr alone" if len(claim.primary) > 1 and claim.verdict != HOLDS else ""
-    return f"({_link(paper, claim)}{alone})"
+    minutes = report.papers[paper].provenance["minutes"].get(line.left)
+    took = "" if minutes is None else f", {minutes:.1f} min"
+    return f"({_link(paper, claim)}{alone}{took})"
 
 
 def _in_own_runs(report: Reported, rows: Overview, metric: str, words: str) -> str:

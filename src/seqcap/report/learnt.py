@@ -18,18 +18,18 @@ from seqcap.report.overview import (
 _MOST_NAMED = 8
 
 
-def learnt(overview: Overview, longer: Sequence[str] = ()) -> list[str]:
-    """A sentence or two for each use; "clearly" is what the table tells apart. `longer`: what has more CIDEr than
+def learnt(overview: Overview, above: Sequence[str] = ()) -> list[str]:
+    """A sentence or two for each use; "clearly" is what the table tells apart. `above`: what has more CIDEr than
     cross-entropy in the papers' own runs."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    sentences = [_of_quality(overview, base, longer), _of_samples(overview, base)]
+    sentences = [_of_quality(overview, base, above), _of_samples(overview, base)]
     sentences += [_of_distinctiveness(overview, base), _of_truth(overview, base)]
     return [sentence for sentence in sentences if sentence]
 
 
-def _of_quality(overview: Overview, base: Row, longer: Sequence[str]) -> str:
+def _of_quality(overview: Overview, base: Row, above: Sequence[str]) -> str:
     if CIDER not in base.levels:
         return ""
     better, worse = _ahead(overview, base, CIDER), _behind(overview, base, CIDER)
@@ -39,8 +39,9 @@ def _of_quality(overview: Overview, base: Row, longer: Sequence[str]) -> str:
     rest = number - len(better) - len(worse)
     text = f"**CIDEr of the best caption.** {within} clearly above cross-entropy trained further; "
     text += f"{len(worse)} of {number} are clearly below, and {rest} are not told apart from it."
-    if longer:
-        text += f" In the papers' own, longer runs {_and(longer)} {'is' if len(longer) == 1 else 'are'} above it."
+    if above:
+        verb = "is" if len(above) == 1 else "are"
+        text += f" In the papers' own runs {_and(above)} {verb} above cross-entropy of as many updates."
     return text
 
 

@@ -67,6 +67,11 @@ class Line:
     expected: str = ""  # the paper's difference carried over to our level; "" in version 1
     expected_inside: bool = False  # whether the interval holds that, before rounding
 
+    @property
+    def left(self) -> str:
+        """The run on the left, or what the paper's rows call it."""
+        return self.key[3]
+
     @classmethod
     def of(cls, line: Mapping[str, str]) -> Self:
         """From a line of claims.csv."""
