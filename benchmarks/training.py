@@ -56,8 +56,8 @@ from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models import decoding, transformer
 from seqcap.models.base import repeat
 from seqcap.models.lstm import Config, Model
-from seqcap.objectives.base import Batch, Context
-from seqcap.objectives.smoothing import FIRST_WORD
+from seqcap.objectives.shared.base import Batch, Context
+from seqcap.objectives.shared.smoothing import FIRST_WORD
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
 from seqcap.system import machine

@@ -24,7 +24,7 @@ from seqcap.models import decoding
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.recording import record
 from seqcap.models.relaxation import Distribution, Relaxation, relaxed_rollout
-from seqcap.objectives.base import sample_references
+from seqcap.objectives.shared.base import sample_references
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import hinges
 from seqcap.system import machine

@@ -13,8 +13,8 @@ from seqcap.config import Frozen, TaskKind
 from seqcap.errors import InputError
 from seqcap.evaluation.gradients import GradientsConfig, flat_gradient, read_start
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.rollout_policy_gradient import Config, Model
+from seqcap.objectives.shared.base import Batch, Context
 from seqcap.rewards.mixture import Material, Mixture
 from seqcap.system import machine
 from seqcap.system.progress import progress

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from seqcap.objectives.base import Batch
+from seqcap.objectives.shared.base import Batch
 from seqcap.tasks.base import Ids, Split
 
 

@@ -18,7 +18,7 @@ from seqcap.errors import InputError
 from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective, Partner
+from seqcap.objectives.shared.base import Batch, Context, Objective, Partner
 from seqcap.rewards.mixture import Material, Metric, Mixture
 from seqcap.system import machine
 from seqcap.tasks.base import Ids, Inputs, Split, Task

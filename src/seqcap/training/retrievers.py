@@ -16,7 +16,7 @@ from seqcap import retrieval, tasks
 from seqcap.data.vocabulary import PAD, digest
 from seqcap.errors import InputError
 from seqcap.files.tensors import save_weights
-from seqcap.objectives.base import Batch
+from seqcap.objectives.shared.base import Batch
 from seqcap.retrieval import exchanges
 from seqcap.retrieval.base import RetrievalTask, RetrieverConfig, TrainedRetriever
 from seqcap.retrieval.recalls import recall_sum, recalls
