@@ -279,7 +279,7 @@ class Bart(nn.Module):
 
         import seqcap.features.torchvision_shim  # noqa: F401  # transformers imports torchvision
 
-        transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        transformers.logging.set_verbosity_error()
         hidden, layers, heads, inner = OFA_TINY.hidden, OFA_TINY.layers, OFA_TINY.heads, OFA_TINY.feed_forward
         sizes = {"layers": layers, "attention_heads": heads, "ffn_dim": inner}
         both: dict[str, Any] = {f"{part}_{name}": n for part in ("encoder", "decoder") for name, n in sizes.items()}
