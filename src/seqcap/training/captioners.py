@@ -19,7 +19,7 @@ from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
 from seqcap.objectives.shared.base import Batch, Context, Objective, Partner
-from seqcap.rewards.mixture import Material, Metric, Mixture
+from seqcap.rewards.mixture import Metric, Mixture, RewardInputs
 from seqcap.system import machine
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 from seqcap.training import loop, validation
@@ -104,8 +104,8 @@ class Shared:
     def make(cls, run: TrainingRun) -> Self:
         task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
         training, validating = (task.split(name, run.max_length) for name in ("train", "val"))
-        material = Material(training.references, task.vocabulary.scored_words, run.reads.get("paraphrases"))
-        reward = task.vocabulary.in_words(Mixture(run.reward, material))
+        reward_inputs = RewardInputs(training.references, task.vocabulary.scored_words, run.reads.get("paraphrases"))
+        reward = task.vocabulary.in_words(Mixture(run.reward, reward_inputs))
         return cls(task, training, validating, reward, validation.criteria(task, run, validating))
 
 
