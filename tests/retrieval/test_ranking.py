@@ -13,7 +13,7 @@ from seqcap.retrieval import ranking
 from seqcap.retrieval.base import POOLED
 from seqcap.retrieval.ranking import median_rank, ranks, recall, shared_recall
 from seqcap.retrieval.recalls import recall_sum, recalls
-from seqcap.tasks.images import ImageTask
+from seqcap.tasks.images import VisualTask
 
 
 @pytest.mark.parametrize("chunk", [3, 500])
@@ -96,7 +96,7 @@ class Table(nn.Module):
 @pytest.fixture
 def task(small_images):
     folder = small_images / "artifacts/image"
-    return ImageTask(folder, folder / POOLED)
+    return VisualTask(folder, folder / POOLED)
 
 
 def test_recalls_of_a_whole_split(task):

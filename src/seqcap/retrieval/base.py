@@ -15,7 +15,7 @@ from seqcap.errors import InputError
 from seqcap.files.schemas import VOCABULARY
 from seqcap.models.base import Standardised
 from seqcap.tasks.base import Inputs
-from seqcap.tasks.images import ImageTask
+from seqcap.tasks.images import VisualTask
 
 # Files in a task's folder: with one vector per image, and with one per cell of a grid.
 POOLED, GRID = "features/pooled.parquet", "features/grid.parquet"
@@ -98,11 +98,11 @@ class Retriever(nn.Module, ABC):
     def features(self, task_folder: Path) -> Path:
         """The features file that it reads, for the task in artifacts/<task>."""
 
-    def load_task(self, task_folder: Path) -> ImageTask:
+    def load_task(self, task_folder: Path) -> VisualTask:
         """The task in artifacts/<task> as this retriever reads it. InputError if a file is missing or damaged, or the
         retriever was trained on other features or words."""
         path = self.features(task_folder)
-        task = ImageTask(task_folder, path)
+        task = VisualTask(task_folder, path)
         if task.feature_shape != self.feature_shape:
             problem = f"has features of shape {task.feature_shape}, the retriever reads {self.feature_shape}"
             raise InputError(path, problem, "train a retriever on this task")

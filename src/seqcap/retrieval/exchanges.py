@@ -20,7 +20,7 @@ from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.ranking import CHUNK, TIE
 from seqcap.retrieval.recalls import embed_captions, embed_images
 from seqcap.tasks.base import Split
-from seqcap.tasks.images import ImageTask
+from seqcap.tasks.images import VisualTask
 from seqcap.world.exchange import TABLES, Table, exchange, exchanged_words
 from seqcap.world.scenes import SCENES_FILE, read_scenes
 
@@ -38,7 +38,7 @@ def read_tables() -> Mapping[str, list[Table]]:
     }
 
 
-def read(task: ImageTask, split: str, max_length: int, seed: int) -> Tensor:
+def read(task: VisualTask, split: str, max_length: int, seed: int) -> Tensor:
     """The captions of a split with one fact exchanged: ids int32 [images, references, kinds, max_length], images and
     references in the order of `task.split`, kinds as in `KINDS`; all PAD where a caption has no such fact. Random draws
     depend on the seed and the caption's number."""
@@ -66,7 +66,7 @@ def read(task: ImageTask, split: str, max_length: int, seed: int) -> Tensor:
     return torch.from_numpy(ids)
 
 
-def _encoded(task: ImageTask, words: list[str], max_length: int) -> list[int]:
+def _encoded(task: VisualTask, words: list[str], max_length: int) -> list[int]:
     return [*task.vocabulary.encode(words)[: max_length - 1], EOS]
 
 

@@ -69,7 +69,7 @@ class ImageSplit(Split):
         return torch.bincount(self.tokens[self.tokens != PAD], minlength=size)
 
 
-class ImageTask(Task):
+class VisualTask(Task):
     """Images or clips with the features of a file, or as pixels.
 
     Args:
@@ -126,7 +126,7 @@ class ImageTask(Task):
         return self.vocabulary.decode(ids)
 
 
-class Reader(ImageTask):
+class Reader(VisualTask):
     """Images or clips with the features that the captioner's class names, or as pixels.
 
     Args:

@@ -22,7 +22,7 @@ from seqcap.retrieval.base import RetrieverConfig, TrainedRetriever
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system import machine
 from seqcap.system.scratch import checkpoints
-from seqcap.tasks.images import ImageTask
+from seqcap.tasks.images import VisualTask
 from seqcap.training import loop
 from seqcap.training.batches import Batches
 from seqcap.training.checkpoint import Learner, State, fingerprint
@@ -99,7 +99,7 @@ class Job(loop.Job[RetrieverLearner]):
         self.config, self.name, self.seed, self.settings = config, config.name, seed, config.training
         self.device = machine.one_thread_device()
         folder = tasks.ARTIFACTS / config.task
-        self.task = ImageTask(folder, folder / retrieval.features_file(config.architecture))
+        self.task = VisualTask(folder, folder / retrieval.features_file(config.architecture))
         self.training, self.validation = (self.task.split(name, config.max_length) for name in ("train", "val"))
         self.exchanged: Mapping[str, Tensor] = {}
         if self.settings.exchanges:
