@@ -175,9 +175,9 @@ class Job(loop.Job[CaptionerLearner]):
         self.rank, self.world = machine.join_group()
         self.device = machine.one_thread_device()
         machine.check_precision(run.precision, self.device)
-        found = shared(run)
-        self.task, self.training, self.validation = found.task, found.training, found.validation
-        self.reward, self.criteria = found.reward, found.criteria
+        common = shared(run)
+        self.task, self.training, self.validation = common.task, common.training, common.validation
+        self.reward, self.criteria = common.reward, common.criteria
         self.decisive = self.criteria.decisive
         self.order = Batches(self.training, run.training.batch_size, seed, self.rank, self.world)
         self.batches = len(self.order)
@@ -240,7 +240,7 @@ class Job(loop.Job[CaptionerLearner]):
             raise InputError(run.start, problem, "train cross-entropy for longer")
 
     def read(self, state: State[CaptionerLearner]) -> Iterator[Batch]:
-        return self.order.read(state.at, self.steps, self.device)
+        return self.order.read(state.step, self.steps, self.device)
 
     def validate(self, state: State[CaptionerLearner]) -> float:
         inputs = self.validation.inputs

@@ -104,8 +104,9 @@ class Job(loop.Job[RetrieverLearner]):
         self.exchanged: Mapping[str, Tensor] = {}
         if self.settings.exchanges:
             self.decisive = "val_told"
-            found = {name: exchanges.read(self.task, name, config.max_length, seed) for name in ("train", "val")}
-            self.exchanged = found
+            self.exchanged = {
+                name: exchanges.read(self.task, name, config.max_length, seed) for name in ("train", "val")
+            }
         self.order = Batches(self.training, self.settings.batch_size, seed)
         self.batches = len(self.order)
         self.steps = self.settings.epochs * self.batches
@@ -115,8 +116,8 @@ class Job(loop.Job[RetrieverLearner]):
         words, shape = len(self.task.vocabulary), self.task.feature_shape
         model = retrieval.build(self.config.architecture, dict(self.config.model), words, shape)
         if not isinstance(model, TrainedRetriever):
-            place = f"src/seqcap/retrieval/{self.config.architecture}.py"
-            raise InputError(place, "its Model is no TrainedRetriever", "derive it from seqcap.retrieval.base's")
+            path = f"src/seqcap/retrieval/{self.config.architecture}.py"
+            raise InputError(path, "its Model is no TrainedRetriever", "derive it from seqcap.retrieval.base's")
         some = np.sort(np.random.default_rng(0).permutation(len(self.training))[:5000])
         model.vocabulary = digest(self.task.vocabulary)
         model.fit_standardisation(self.training.inputs.get(some))
@@ -125,9 +126,9 @@ class Job(loop.Job[RetrieverLearner]):
         return State(learner, learner, Adam(groups, lr=self.settings.learning_rate, fused=True))
 
     def read(self, state: State[RetrieverLearner]) -> Iterator[Batch]:
-        start = state.at
-        for at, batch in enumerate(self.order.read(start, self.steps, self.device), start):
-            yield replace(batch, captions=self.draw(batch, np.random.default_rng([self.seed, at, 1])))
+        start = state.step
+        for step, batch in enumerate(self.order.read(start, self.steps, self.device), start):
+            yield replace(batch, captions=self.draw(batch, np.random.default_rng([self.seed, step, 1])))
 
     def draw(self, batch: Batch, rng: np.random.Generator) -> Tensor:
         """One random caption of each image, and so many with one fact exchanged as the settings say: ids [b, 1 + k,
@@ -145,11 +146,11 @@ class Job(loop.Job[RetrieverLearner]):
         return torch.cat([captions[:, None], others[:, :, :longest]], 1)
 
     def validate(self, state: State[RetrieverLearner]) -> float:
-        found = recalls(state.learner.model, self.validation, self.device)
-        for direction, values in found.items():
+        measured = recalls(state.learner.model, self.validation, self.device)
+        for direction, values in measured.items():
             for name, value in values.items():
                 loop.record(self, state, f"val_{direction}_{name}", value)
-        scores = {"val_recall_sum": recall_sum(found)}
+        scores = {"val_recall_sum": recall_sum(measured)}
         if self.exchanged:
             of_kinds = exchanges.told(state.learner.model, self.validation, self.exchanged["val"], self.device)
             for kind, share in of_kinds.items():
