@@ -58,7 +58,7 @@ from seqcap.rewards.bleu import Bleu, pairwise_bleu
 from seqcap.rewards.ciderd import CiderD, document_frequencies
 from seqcap.rewards.meteor import Lexicon, Meteor
 from seqcap.rewards.meteor_resources import filter_paraphrases
-from seqcap.rewards.mixture import Material, Mixture
+from seqcap.rewards.mixture import Mixture, RewardInputs
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import References
 from seqcap.rewards.spice import SpiceReward
@@ -452,7 +452,7 @@ def spice(coco_words: Corpus) -> list[Row]:
             "SPICE (spaCy)": SpiceReward(
                 References(corpus.references, eos=False), corpus.words, CachedParser(PARSES, parser)
             ),
-            "SPIDEr (spaCy)": Mixture(SPIDER, Material(corpus.references, corpus.words)),
+            "SPIDEr (spaCy)": Mixture(SPIDER, RewardInputs(corpus.references, corpus.words)),
         }
         for name, reward in rewards.items():
             fresh = max(one_pass(reward.score, made, size) for made in sets)

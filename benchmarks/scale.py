@@ -39,8 +39,7 @@ from rewards import coco, status
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import EOS, Vocabulary
 from seqcap.features.encoders import with_weights
-from seqcap.features.extraction import Job as Extraction
-from seqcap.features.extraction import extract, rows_per_group
+from seqcap.features.extraction import ExtractionPlan, extract, rows_per_group
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import parquet_stream, write_table
 from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY, features_schema
@@ -205,7 +204,7 @@ def extraction(photographs: int) -> dict[str, Any]:
         coarse.resize((640, 480), Image.Resampling.BICUBIC).save(f"images/{item}.jpg")
     torch.set_num_threads(len(os.sched_getaffinity(0)))
     files = [f"{item}.jpg" for item in range(photographs)]
-    job = Extraction(list(range(photographs)), files, CELLS, "float16", 32, 224)
+    plan = ExtractionPlan(list(range(photographs)), files, CELLS, "float16", 32, 224)
     begin = time.perf_counter()
     encoder = with_weights("resnet152", "random", 1)
     for name, parameter in encoder.named_parameters():
@@ -214,7 +213,7 @@ def extraction(photographs: int) -> dict[str, Any]:
             torch.nn.init.zeros_(parameter)
     before = time.perf_counter() - begin
     begin = time.perf_counter()
-    extract(encoder, ImageSource(Path()), job, Path("out"), Path("kept"), machine.device())
+    extract(encoder, ImageSource(Path()), plan, Path("out"), Path("kept"), machine.device())
     return {"images_per_s": photographs / (time.perf_counter() - begin), "before_s": before}
 
 

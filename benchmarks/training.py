@@ -56,8 +56,8 @@ from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models import decoding, transformer
 from seqcap.models.base import repeat
 from seqcap.models.lstm import Config, Model
-from seqcap.objectives.base import Batch, Context
-from seqcap.objectives.smoothing import FIRST_WORD
+from seqcap.objectives.shared.base import Batch, Context
+from seqcap.objectives.shared.smoothing import FIRST_WORD
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
 from seqcap.system import machine
@@ -279,7 +279,7 @@ class Bart(nn.Module):
 
         import seqcap.features.torchvision_shim  # noqa: F401  # transformers imports torchvision
 
-        transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        transformers.logging.set_verbosity_error()
         hidden, layers, heads, inner = OFA_TINY.hidden, OFA_TINY.layers, OFA_TINY.heads, OFA_TINY.feed_forward
         sizes = {"layers": layers, "attention_heads": heads, "ffn_dim": inner}
         both: dict[str, Any] = {f"{part}_{name}": n for part in ("encoder", "decoder") for name, n in sizes.items()}

@@ -43,8 +43,7 @@ from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.evaluation.decode import DecodingRun, decode_split
 from seqcap.features.encoders import with_weights
-from seqcap.features.extraction import Job as Extraction
-from seqcap.features.extraction import extract
+from seqcap.features.extraction import ExtractionPlan, extract
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import write_table
 from seqcap.files.schemas import IMAGES, PAIRS, REFERENCES, SOURCE_VOCABULARY, VOCABULARY
@@ -191,11 +190,11 @@ def features(_: Mapping[str, Any]) -> dict[str, Any]:
         # Not trained, blocks add up to more than float16 holds.
         if name.endswith("bn3.weight"):
             nn.init.zeros_(parameter)
-    job = Extraction(list(range(PHOTOGRAPHS)), files, 14, "float16", PHOTOGRAPHS // STEPS, 224)
+    plan = ExtractionPlan(list(range(PHOTOGRAPHS)), files, 14, "float16", PHOTOGRAPHS // STEPS, 224)
     if on_gpu():
-        extract(encoder, ImageSource(Path()), job, Path("warm"), Path("kept_warm"), machine.device())
+        extract(encoder, ImageSource(Path()), plan, Path("warm"), Path("kept_warm"), machine.device())
     begin = clock()
-    extract(encoder, ImageSource(Path()), job, Path("out"), Path("kept"), machine.device())
+    extract(encoder, ImageSource(Path()), plan, Path("out"), Path("kept"), machine.device())
     return {"seconds": (clock() - begin) / PHOTOGRAPHS}
 
 

@@ -14,6 +14,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from ruamel.yaml import YAML
 
+from seqcap.system.modules import list_modules
+
 ROOT = Path(__file__).parents[1]
 # Page -> what it shows, by the name in Python.
 LIBRARY = {
@@ -58,15 +60,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             if section == "rewards":
                 text += cost_of_reward(title)
             files.append(File.generated(config, f"{section}/{file_name(title)}.md", content=text))
-    for name in objectives():
+    for name in list_modules("seqcap.objectives"):
         files.append(File.generated(config, f"objectives/{name}.md", content=objective_page(name)))
     return files
-
-
-def objectives() -> list[str]:
-    """The modules of `seqcap.objectives` that can train."""
-    modules = sorted((ROOT / "src/seqcap/objectives").glob("*.py"))
-    return [path.stem for path in modules if "class Model(" in path.read_text(encoding="utf-8")]
 
 
 def objective_page(name: str) -> str:

@@ -13,7 +13,7 @@ from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
-from seqcap.features.extraction import Extraction, FeaturesConfig, Job, extract
+from seqcap.features.extraction import Extraction, ExtractionPlan, FeaturesConfig, extract
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, ORIGIN
@@ -59,12 +59,12 @@ def run(config: FeaturesConfig, task: str) -> None:
     torch.backends.cudnn.deterministic = True
     images = read_table(ARTIFACTS / task / "data/images.parquet", IMAGES)
     settings = config.model_dump(include=set(Extraction.model_fields))
-    job = Job(image_ids=images["item"].to_pylist(), files=images["file"].to_pylist(), **settings)
+    plan = ExtractionPlan(image_ids=images["item"].to_pylist(), files=images["file"].to_pylist(), **settings)
     path = STARTS / f"encoder/{task}.safetensors"
     encoder = Encoder.load(path)
     output, kept = ARTIFACTS / task / "features", checkpoints(f"features-{task}")
     source = ImageSource(config.root) if config.frames is None else ClipSource(config.root, config.frames)
-    extract(encoder, source, job, output, kept, machine.device(), rank, world)
+    extract(encoder, source, plan, output, kept, machine.device(), rank, world)
     if rank == 0:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         write_json(output / ORIGIN, {"configuration": config.model_dump(mode="json"), "encoder_sha256": digest})

@@ -14,7 +14,7 @@ from seqcap.data.vocabulary import EOS, PAD, UNK
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
 from seqcap.models.lstm import Config, Model
-from seqcap.objectives.base import Context
+from seqcap.objectives.shared.base import Context
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
 

@@ -18,7 +18,7 @@ from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
 from seqcap.features import extraction
 from seqcap.features.encoders import Encoder, with_weights
-from seqcap.features.extraction import Job, extract
+from seqcap.features.extraction import ExtractionPlan, extract
 from seqcap.features.store import FeatureStore
 from seqcap.files.schemas import features_schema
 
@@ -47,19 +47,21 @@ def encoder() -> Encoder:
     return with_weights("scenes_cnn", "random", seed=1)
 
 
-def job(**changes: Any) -> Job:
+def plan(**changes: Any) -> ExtractionPlan:
     settings = {"grid": 2, "dtype": "float16", "batch_size": 4, "image_size": 16}
-    return Job(image_ids=[100 - i for i in range(N)], files=[f"{i}.png" for i in range(N)], **{**settings, **changes})
+    return ExtractionPlan(
+        image_ids=[100 - i for i in range(N)], files=[f"{i}.png" for i in range(N)], **{**settings, **changes}
+    )
 
 
-def run(root: Path, name: str, encoder: Encoder, the_job: Job | None = None, **share: int) -> list[bytes]:
-    extract(encoder, ImageSource(root), the_job or job(), root / name, root / "kept", CPU, **share)
+def run(root: Path, name: str, encoder: Encoder, the_plan: ExtractionPlan | None = None, **share: int) -> list[bytes]:
+    extract(encoder, ImageSource(root), the_plan or plan(), root / name, root / "kept", CPU, **share)
     return [(root / name / file).read_bytes() for file in NAMES]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_rows_are_the_encoders_features_in_the_order_of_the_ids(root, encoder, dtype):
-    run(root, "out", encoder, job(dtype=dtype))
+    run(root, "out", encoder, plan(dtype=dtype))
     source = ImageSource(root)
     pooled, grid = (FeatureStore(root / "out" / name) for name in NAMES)
     assert pooled.image_ids.tolist() == grid.image_ids.tolist() == [100 - i for i in range(N)]
@@ -81,11 +83,13 @@ def test_features_of_clips_are_means_over_their_frames(root, encoder):
         for place in range(6):
             shutil.copy(root / f"images/{(i + place) % N}.png", root / f"frames/{i}/{place}.png")
     files = [f"{i}.gif" for i in range(N)]
-    clips = Job([100 - i for i in range(N)], files, grid=2, dtype="float32", batch_size=4, image_size=16, frames=3)
+    clips = ExtractionPlan(
+        [100 - i for i in range(N)], files, grid=2, dtype="float32", batch_size=4, image_size=16, frames=3
+    )
     source = ClipSource(root, 3)
     extract(encoder, source, clips, root / "out", root / "kept", CPU)
     # The first frame, one in the middle and the last one.
-    run(root, "stills", encoder, job(dtype="float32"))
+    run(root, "stills", encoder, plan(dtype="float32"))
     for name in NAMES:
         of_clips, of_stills = (FeatureStore(root / folder / name) for folder in ("out", "stills"))
         assert of_clips.shape == of_stills.shape
@@ -134,20 +138,20 @@ def test_a_killed_run_is_taken_up_and_gives_the_same_bytes(root, encoder, monkey
     assert run(root, "c", encoder) == expected
 
 
-def test_parts_of_another_job_are_not_taken_up(root, encoder):
+def test_parts_of_another_plan_are_not_taken_up(root, encoder):
     source = ImageSource(root)
-    keys = [the_job.key(encoder, source) for the_job in (job(), job(grid=3), job(image_size=20))]
-    keys.append(job().key(with_weights("scenes_cnn", "random", seed=2), source))
+    keys = [the_plan.key(encoder, source) for the_plan in (plan(), plan(grid=3), plan(image_size=20))]
+    keys.append(plan().key(with_weights("scenes_cnn", "random", seed=2), source))
     assert len(set(keys)) == 4
-    assert job().key(encoder, source) == keys[0]
+    assert plan().key(encoder, source) == keys[0]
 
 
 def test_ranks_share_the_parts_and_give_the_same_bytes(root, encoder, monkeypatch):
     expected = run(root, "a", encoder)
     shutil.rmtree(root / "kept")
     monkeypatch.setattr(torch.distributed, "barrier", lambda: None)
-    extract(encoder, ImageSource(root), job(), root / "b", root / "kept", CPU, rank=1, world=2)
-    folder = root / "kept" / job().key(encoder, ImageSource(root))
+    extract(encoder, ImageSource(root), plan(), root / "b", root / "kept", CPU, rank=1, world=2)
+    folder = root / "kept" / plan().key(encoder, ImageSource(root))
     assert sorted(path.name for path in folder.iterdir()) == ["part-00001.parquet", "part-00003.parquet"]
     assert run(root, "b", encoder, rank=0, world=2) == expected
 
@@ -166,7 +170,7 @@ def test_features_beyond_float16_name_the_image(root):
         list(encoder.body.modules())[-2].weight.fill_(1e9)  # the last batch normalisation
     with pytest.raises(InputError, match=r"image '0\.png' has a pooled feature out of float16; use float32"):
         run(root, "out", encoder)
-    assert len(run(root, "out", encoder, job(dtype="float32"))) == 2
+    assert len(run(root, "out", encoder, plan(dtype="float32"))) == 2
 
 
 @pytest.mark.parametrize(("size", "rows"), [(3, 32), (2048, 32), (4096, 32), (4097, 31), (62_720, 2), (401_408, 1)])

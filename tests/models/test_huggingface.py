@@ -24,14 +24,12 @@ from seqcap.models import decoding
 from seqcap.models.base import repeat
 from seqcap.models.huggingface import Config, Model, from_folder
 from seqcap.objectives import (
-    base,
-    cooperation,
     cross_entropy,
-    discriminated,
     self_critical,
     sequence_exploration,
     straight_through,
 )
+from seqcap.objectives.shared import base, cooperation, discriminator
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
 
@@ -237,7 +235,7 @@ def test_wtf_rl_raises_its_reward(tmp_path, monkeypatch):
     def similarity(self, captioned, which):
         return (captioned.captions[which] == the).any(1).float(), {}
 
-    monkeypatch.setattr(discriminated.BicontrastiveObjective, "similarity", similarity)
+    monkeypatch.setattr(discriminator.BicontrastiveObjective, "similarity", similarity)
     run = run_config(
         task="photo",
         architecture="huggingface",

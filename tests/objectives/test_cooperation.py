@@ -15,8 +15,6 @@ from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding, relaxation
 from seqcap.models.relaxation import Relaxation, relaxed_rollout
 from seqcap.objectives import (
-    base,
-    cooperation,
     discriminability,
     frozen_speaker,
     gan,
@@ -24,6 +22,7 @@ from seqcap.objectives import (
     self_retrieval,
     straight_through,
 )
+from seqcap.objectives.shared import base, cooperation
 
 CAPTIONS = all_captions(words=1, max_length=2)
 PAIRS = [list(pair) for pair in product(range(len(CAPTIONS)), repeat=2)]

@@ -7,7 +7,7 @@ import torch
 from small_task import run_config, train_group, write_listener
 
 from seqcap.files.tensors import load_weights
-from seqcap.objectives.discriminated import Discriminator
+from seqcap.objectives.shared.discriminator import Discriminator
 from seqcap.training import loop
 
 

@@ -14,12 +14,8 @@ from torch import Tensor
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding
 from seqcap.objectives import (
-    base,
     centred_reinforce,
-    cooperation,
-    discriminated,
     distinctive_reinforce,
-    distinctiveness,
     scst_discriminator,
     scst_discriminator_unsubtracted,
     scst_grammar,
@@ -27,7 +23,8 @@ from seqcap.objectives import (
     weighted_teacher_forcing,
     weighted_teacher_forcing_reinforce,
 )
-from seqcap.objectives.distinctiveness import BEAM, CANDIDATES, GREEDY, TRUTH
+from seqcap.objectives.shared import base, contrastive_reward, cooperation, discriminator
+from seqcap.objectives.shared.contrastive_reward import BEAM, CANDIDATES, GREEDY, TRUTH
 from seqcap.retrieval import grammar
 from seqcap.tasks.images import ImageSplit
 
@@ -88,7 +85,7 @@ def build(monkeypatch, listener):
             return MINED[:, [{4: 0, 5: 1}[rank] for rank in ranks]]
 
         monkeypatch.setattr(cooperation.retrieval, "load", load)
-        monkeypatch.setattr(discriminated, "read", read)
+        monkeypatch.setattr(discriminator, "read", read)
         torch.manual_seed(5)
         objective = module.Model(module.Config(**settings), context)
         for parameter in (p for p in objective.parameters() if p.requires_grad):
@@ -113,9 +110,9 @@ def say(monkeypatch):
             others = captions[GREEDY][:, None].expand(-1, 4, -1)
             return decoding.Captions(torch.cat([captions[BEAM][:, None], others], 1), torch.zeros(len(memory[0]), 5))
 
-        monkeypatch.setattr(distinctiveness.decoding, "beam", beam)
+        monkeypatch.setattr(contrastive_reward.decoding, "beam", beam)
         found = decoding.Captions(captions[GREEDY], torch.zeros(captions.shape[1]))
-        monkeypatch.setattr(distinctiveness.decoding, "greedy", lambda captioner, memory, max_length: found)
+        monkeypatch.setattr(contrastive_reward.decoding, "greedy", lambda captioner, memory, max_length: found)
         return replace(BATCH, captions=captions[TRUTH][:, None])
 
     return say
@@ -203,7 +200,7 @@ def test_the_loss_is_equation_3(captioner, listener, build, say, module, alpha, 
     """Of the captioner only its terms, of the discriminator only its cross-entropy: no gradient goes through r."""
     objective = build(module, alpha=alpha, **({} if module in SELF_CRITICAL else {"temperature": tau}))
     shuffled = SAID[TRUTH].flip(0)
-    monkeypatch.setattr(discriminated, "shuffle_words", lambda captions: shuffled)
+    monkeypatch.setattr(discriminator, "shuffle_words", lambda captions: shuffled)
     loss, logs = objective(captioner, say())
     right = human(objective, listener, SAID, TRUTH).log() + (1 - human(objective, listener, SAID, BEAM)).log()
     entropy = -right.sum() / 6
@@ -246,7 +243,7 @@ def test_a_copy_of_the_own_image_is_no_negative(captioner, listener, build, say,
     objective = build(distinctive_reinforce)
     captioned = objective.caption(captioner, captioner.encode(FEATURES), say())
     texts, images = heard(listener, SAID), seen(listener, [0, 1, 2])
-    found = distinctiveness.text_to_image(captioned, BEAM, 0.01, None)
+    found = contrastive_reward.text_to_image(captioned, BEAM, 0.01, None)
     # The first image's caption has as negatives images 1, 2 and 4; the others have the copy as a negative, too.
     alone = directions(texts, images, seen(listener, [4]), BEAM, 0.01)[1]
     both = directions(texts, images, seen(listener, [3, 4]), BEAM, 0.01)[1]
@@ -272,8 +269,8 @@ def test_half_of_the_reward_is_another_alpha(captioner, build, say, module):
 
 def test_the_longest_captions_are_whole(captioner, build, monkeypatch):
     short = decoding.Captions(torch.tensor([[EOS], [EOS], [EOS]]), torch.zeros(3))
-    monkeypatch.setattr(distinctiveness.decoding, "greedy", lambda captioner, memory, max_length: short)
-    found = distinctiveness.draw_captions(captioner, captioner.encode(FEATURES), BATCH, 3)
+    monkeypatch.setattr(contrastive_reward.decoding, "greedy", lambda captioner, memory, max_length: short)
+    found = contrastive_reward.draw_captions(captioner, captioner.encode(FEATURES), BATCH, 3)
     assert found[GREEDY].tolist() == [[EOS, PAD, PAD]] * 3
     assert torch.equal(found[TRUTH], SAID[TRUTH])
 
@@ -290,14 +287,14 @@ def test_one_of_peoples_captions_is_drawn(captioner, build):
 def test_shuffled_words_are_the_same_words():
     captions = torch.tensor([[4, 5, 6, 7, 8, EOS, PAD, PAD], [4, 4, EOS, PAD, PAD, PAD, PAD, PAD], [*range(4, 12)]])
     torch.manual_seed(0)
-    found = torch.stack([distinctiveness.shuffle_words(captions) for _ in range(200)])
+    found = torch.stack([contrastive_reward.shuffle_words(captions) for _ in range(200)])
     assert torch.equal(found[:, :, 5:][:, :2], captions[:2, 5:].expand(200, -1, -1))
     assert torch.equal(found.sort(2).values, captions.sort(1).values.expand(200, -1, -1))
     assert all(set(found[:, 0, place].tolist()) == {4, 5, 6, 7, 8} for place in range(5))
 
 
 def test_sizes_are_those_of_the_released_code():
-    layers = discriminated.Discriminator(512).layers
+    layers = discriminator.Discriminator(512).layers
     sizes = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, torch.nn.Linear)]
     assert sizes == [(1024, 512), (512, 256), (256, 2)]
 

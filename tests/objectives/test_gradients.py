@@ -27,7 +27,8 @@ from torch import Tensor
 
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding
-from seqcap.objectives import base, cross_entropy, maximum_entropy, self_critical, sequence_exploration
+from seqcap.objectives import cross_entropy, maximum_entropy, self_critical, sequence_exploration
+from seqcap.objectives.shared import base
 from seqcap.rewards.bleu import pairwise_bleu
 
 CAPTIONS = all_captions(words=1, max_length=2)

@@ -8,7 +8,8 @@ import torch
 from enumeration import CHANNELS, Cider, all_captions, assert_close, gradient, log_probs, make_context, say
 
 from seqcap.data.vocabulary import EOS, PAD
-from seqcap.objectives import base, mixer, rollout_policy_gradient
+from seqcap.objectives import mixer, rollout_policy_gradient
+from seqcap.objectives.shared import base
 from seqcap.training.captioners import CaptionerLearner
 
 LENGTH = 3

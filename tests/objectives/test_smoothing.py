@@ -12,8 +12,8 @@ from torch import Tensor
 from seqcap import objectives
 from seqcap.data.vocabulary import BOS, EOS, PAD, UNK
 from seqcap.objectives import sequence_smoothing, token_smoothing
-from seqcap.objectives.base import Batch
-from seqcap.objectives.smoothing import Sequences, distance_log_probs, draw_at_shared_distances, draw_sequences
+from seqcap.objectives.shared.base import Batch
+from seqcap.objectives.shared.smoothing import Sequences, distance_log_probs, draw_at_shared_distances, draw_sequences
 
 WORDS = 6
 VOCABULARY = 4 + WORDS

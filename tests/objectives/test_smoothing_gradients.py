@@ -8,13 +8,12 @@ from torch import Tensor
 
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.objectives import (
-    base,
     entropy_regularised,
     sequence_smoothing,
-    smoothing,
     token_sequence_smoothing,
     token_smoothing,
 )
+from seqcap.objectives.shared import base, smoothing
 
 # Two images, two captions of each (one is missing), two sequences around each caption.
 CAPTIONS = torch.tensor([[[4, 5, 6, EOS], [6, EOS, PAD, PAD]], [[5, 3, EOS, PAD], [PAD, PAD, PAD, PAD]]])

@@ -161,7 +161,7 @@ def stages(names: set[str], *kinds: str) -> set[str]:
         ("rewards/spice.py", lambda run: run.reward.get("spice")),
         ("rewards/meteor_kernels.py", lambda run: run.reward.get("meteor")),
         ("rewards/rouge.py", lambda run: run.reward.get("rouge_l")),
-        ("objectives/smoothing.py", lambda run: run.objective.endswith("_smoothing")),
+        ("objectives/shared/smoothing.py", lambda run: run.objective.endswith("_smoothing")),
         ("objectives/self_critical.py", lambda run: run.objective == "self_critical"),
         ("objectives/mixer.py", lambda run: run.objective == "mixer"),
         ("models/translator.py", lambda run: run.architecture == "translator"),

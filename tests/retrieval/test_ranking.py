@@ -10,9 +10,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from seqcap.retrieval import ranking
-from seqcap.retrieval.base import POOLED, RetrievalTask
+from seqcap.retrieval.base import POOLED
 from seqcap.retrieval.ranking import median_rank, ranks, recall, shared_recall
 from seqcap.retrieval.recalls import recall_sum, recalls
+from seqcap.tasks.images import VisualTask
 
 
 @pytest.mark.parametrize("chunk", [3, 500])
@@ -95,7 +96,7 @@ class Table(nn.Module):
 @pytest.fixture
 def task(small_images):
     folder = small_images / "artifacts/image"
-    return RetrievalTask(folder, folder / POOLED)
+    return VisualTask(folder, folder / POOLED)
 
 
 def test_recalls_of_a_whole_split(task):

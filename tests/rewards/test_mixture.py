@@ -13,7 +13,7 @@ from seqcap.rewards import MODULES
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.meteor import Lexicon, Meteor
-from seqcap.rewards.mixture import Material, Mixture
+from seqcap.rewards.mixture import Mixture, RewardInputs
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import References
 from seqcap.rewards.spice import SpiceReward
@@ -63,12 +63,12 @@ def test_a_mixture_is_the_weighted_sum_of_its_metrics(task, paraphrases):
     values = parts(references, rows, paraphrases)
     assert set(values) == set(MODULES)
     assert all(value.max() > 0 for value in values.values())
-    material = Material(references, WORDS, paraphrases)
+    inputs = RewardInputs(references, WORDS, paraphrases)
     signs = {"cider": 1.0, "bleu4": -3.0, "meteor": -0.5}
     rewards = read_params(Path(__file__).parents[2]).shared.rewards
     for name, weights in [*((m, {m: 1.0}) for m in MODULES), *rewards.items(), ("signs", signs)]:
         expected = sum(weight * values[metric] for metric, weight in weights.items())
-        score = Mixture(weights, material).score(rows, np.arange(3))
+        score = Mixture(weights, inputs).score(rows, np.arange(3))
         np.testing.assert_allclose(score, expected, rtol=0, atol=1e-12, err_msg=name)
 
     # To the last bit, however the weights are ordered: BLEU, CIDEr, ROUGE-L, METEOR, SPICE.
@@ -78,26 +78,26 @@ def test_a_mixture_is_the_weighted_sum_of_its_metrics(task, paraphrases):
     for metric in ("cider", "rouge_l", "meteor", "spice", "bleu4_ended"):
         expected = expected + weights[metric] * values[metric]
     backwards = dict(reversed(weights.items()))
-    assert Mixture(backwards, material).score(rows, np.arange(3)).tolist() == expected.tolist()
+    assert Mixture(backwards, inputs).score(rows, np.arange(3)).tolist() == expected.tolist()
 
 
 def test_only_cider_and_bleu4_ended_count_the_end_of_a_caption(task):
     """Three right words and EOS are no 4-gram of BLEU; CIDEr-D pays for EOS unless told otherwise."""
     references = [[ids("a red dog"), ids("red dog runs")], [ids("a cat")], [ids("cat sits")]]
     ended, cut = np.array([[*ids("a red dog"), 2]]), np.array([ids("a red dog")])
-    material = Material(references, WORDS)
+    inputs = RewardInputs(references, WORDS)
     for metric, counts in (("bleu4", False), ("rouge_l", False), ("cider", True), ("bleu4_ended", True)):
-        mixture = Mixture({metric: 1.0}, material)
+        mixture = Mixture({metric: 1.0}, inputs)
         assert (mixture.score(ended, [0])[0] != mixture.score(cut, [0])[0]) == counts
-    assert Mixture({"bleu4": 1.0}, material).score(ended, [0])[0] < 0.1
-    assert Mixture({"bleu4_ended": 1.0}, material).score(ended, [0])[0] == pytest.approx(1)
-    plain = Mixture({"cider": 1.0}, Material(references, WORDS, eos=False))
+    assert Mixture({"bleu4": 1.0}, inputs).score(ended, [0])[0] < 0.1
+    assert Mixture({"bleu4_ended": 1.0}, inputs).score(ended, [0])[0] == pytest.approx(1)
+    plain = Mixture({"cider": 1.0}, RewardInputs(references, WORDS, eos=False))
     assert plain.score(ended, [0])[0] == plain.score(cut, [0])[0] > 0
 
 
 def test_missing_weights_and_paraphrases_are_named(task):
     references, rows = task
     with pytest.raises(InputError, match="reward: is asked for by the objective, but the run is paid none"):
-        Mixture({"meteor": 0.0}, Material(references, WORDS)).score(rows, np.arange(3))
+        Mixture({"meteor": 0.0}, RewardInputs(references, WORDS)).score(rows, np.arange(3))
     with pytest.raises(InputError, match="paraphrases: are not read, but the reward has meteor"):
-        Mixture({"meteor": 1.0}, Material(references, WORDS))
+        Mixture({"meteor": 1.0}, RewardInputs(references, WORDS))

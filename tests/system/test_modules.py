@@ -9,7 +9,7 @@ from seqcap import models, objectives, retrieval
     ("package", "names", "known"),
     [
         (models, ("gpt", "decoding", "ensemble"), "attention, huggingface, lstm, transformer, translator"),
-        (objectives, ("cooperation", "smoothing", "discriminated"), "centred_reinforce, cross_entropy, "),
+        (objectives, ("shared", "base"), "centred_reinforce, cross_entropy, "),
         (retrieval, ("grammar",), "clip, cross_attention, dual_"),
     ],
 )

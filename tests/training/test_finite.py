@@ -96,6 +96,6 @@ def test_rewards_stop_a_run(small_images, monkeypatch, split):
 def test_looking_waits_for_the_device_only_now_and_then(small_images, monkeypatch):
     """On a GPU, to look at a number after every step would let it wait."""
     looks, original = [], loop.check_finite
-    monkeypatch.setattr(loop, "check_finite", lambda job, state: looks.append(state.at) or original(job, state))
+    monkeypatch.setattr(loop, "check_finite", lambda job, state: looks.append(state.step) or original(job, state))
     train_group(run_config(training={"epochs": 2, "batch_size": 1}))
     assert looks == [10, 20, 24, 30, 40, 48]

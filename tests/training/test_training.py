@@ -33,7 +33,7 @@ from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import CURVES, REFERENCES, embeddings_schema
 from seqcap.models import load
 from seqcap.objectives import cross_entropy, sequence_exploration
-from seqcap.objectives.base import Partner
+from seqcap.objectives.shared.base import Partner
 from seqcap.system.scratch import checkpoints
 from seqcap.training import captioners, loop
 from seqcap.training.captioners import checkpoint_folder

@@ -78,9 +78,9 @@ def cooccurrences(
     captions = pa.chunked_array([captions]) if isinstance(captions, pa.Array) else captions
     captions = captions.combine_chunks()
     values = pa.array(vocabulary.words[len(SPECIALS) :], pa.string())
-    found = pc.index_in(pc.list_flatten(captions), value_set=values)
-    known = pc.is_valid(found).to_numpy(zero_copy_only=False)
-    words: Ints = pc.fill_null(found, 0).to_numpy(zero_copy_only=False)[known].astype(np.int64) + len(SPECIALS)
+    ids = pc.index_in(pc.list_flatten(captions), value_set=values)
+    known = pc.is_valid(ids).to_numpy(zero_copy_only=False)
+    words: Ints = pc.fill_null(ids, 0).to_numpy(zero_copy_only=False)[known].astype(np.int64) + len(SPECIALS)
     caption = pc.list_parent_indices(captions).to_numpy(zero_copy_only=False)[known]
     # EOS follows the last word of each caption.
     ends = np.searchsorted(caption, np.arange(len(captions)), side="right")
@@ -155,12 +155,12 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
             if number == 1 and word.isdigit() and values == b"%d" % dimension:
                 continue
             # Every line is checked, also those of other words: a damaged file must not pass for a small one.
-            found = values.count(b" ") + 1 if values else 0
-            if found != dimension:
+            count = values.count(b" ") + 1 if values else 0
+            if count != dimension:
                 fix = (
                     f"expected a word and {dimension} values (the configured dimension), between single spaces or tabs"
                 )
-                raise InputError(path, f"line {number} has {found} values", fix)
+                raise InputError(path, f"line {number} has {count} values", fix)
             key = wanted.get(word)
             if key is None:
                 continue

@@ -136,11 +136,11 @@ class ImageSource:
     def _find(self, file: str) -> tuple[int, int] | None:
         assert self._members is not None
         parts = self._parts(file)
-        found = [m for m in self._members.get(parts[-1], []) if m[0][-len(parts) :] == parts]
-        if len(found) > 1:
-            names = " and ".join("/".join(member[0]) for member in found[:2])
+        members = [m for m in self._members.get(parts[-1], []) if m[0][-len(parts) :] == parts]
+        if len(members) > 1:
+            names = " and ".join("/".join(member[0]) for member in members[:2])
             raise InputError(self.path, f"image {file!r} may be {names}", "name the subfolder too, or keep one of them")
-        return found[0][1:] if found else None
+        return members[0][1:] if members else None
 
 
 def _index(path: Path) -> dict[str, list[tuple[tuple[str, ...], int, int]]]:
@@ -213,20 +213,20 @@ def opened(content: bytes, formats: tuple[str, ...], path: Path, what: str, fix:
 def _has_end(gif: bytes) -> bool:
     """Whether a GIF's blocks lead to its end mark. Pillow takes one that is cut off for a shorter clip. After GIF89a,
     sections 15 to 27."""
-    place = 13 + _colours(gif, 10)
-    while place < len(gif):
-        kind = gif[place : place + 1]
+    offset = 13 + _colours(gif, 10)
+    while offset < len(gif):
+        kind = gif[offset : offset + 1]
         if kind == b";":
             return True
         if kind not in (b"!", b","):
             # Pillow passes over it, too.
-            place += 1
+            offset += 1
             continue
         # An extension has a label, an image a place, perhaps colours, and the size of its codes.
-        place += 2 if kind == b"!" else 11 + _colours(gif, place + 9)
-        while any(gif[place : place + 1]):
-            place += 1 + gif[place]
-        place += 1
+        offset += 2 if kind == b"!" else 11 + _colours(gif, offset + 9)
+        while any(gif[offset : offset + 1]):
+            offset += 1 + gif[offset]
+        offset += 1
     return False
 
 

@@ -41,10 +41,10 @@ class Subwords:
         # last are cut off. Merging is greedy: the first merges stay the same.
         trainer = BpeTrainer(vocab_size=merges + 50_000, end_of_word_suffix=END, show_progress=False, min_frequency=2)
         tokenizer.train_from_iterator(sentences, trainer)
-        found = json.loads(tokenizer.to_str())["model"]
-        learnt = [(left, right) for left, right in found["merges"]]
+        model = json.loads(tokenizer.to_str())["model"]
+        learnt = [(left, right) for left, right in model["merges"]]
         made = {left + right for left, right in learnt}
-        return cls(sorted(set(found["vocab"]) - made), learnt[:merges])
+        return cls(sorted(set(model["vocab"]) - made), learnt[:merges])
 
     def split(self, words: Iterable[str]) -> list[str]:
         """The pieces of words; characters that are not in the alphabet are <unk>."""

@@ -49,8 +49,8 @@ class TokenVocabulary(Vocabulary):
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Ids of the tokens of a caption's words, `UNK` for what the tokenizer does not know. No EOS is added."""
-        found = self._tokenizer.encode(" ".join(tokens), add_special_tokens=False).ids
-        return [self._own.get(number, UNK) for number in found]
+        numbers = self._tokenizer.encode(" ".join(tokens), add_special_tokens=False).ids
+        return [self._own.get(number, UNK) for number in numbers]
 
     def encode_reference(self, tokens: Iterable[str]) -> list[int]:
         """Numbers of a reference's words, which `scored_words` grows by: rewards compare words, not tokens."""

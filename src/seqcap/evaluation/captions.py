@@ -50,21 +50,21 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
     full["SPIDEr_sum"] = quality.spider_sum(full)
     rewards = {name: mixed(weights, full) for name, weights in config.rewards.items()}
     rows: list[pa.Table] = []
-    at = at_best = 0
+    start = start_best = 0
     for run in progress(runs, desc="evaluate", unit="run"):
         for decoder, sets in run.captions.items():
             captions = len(flat(sets))
-            rows += set_rows(run, decoder, sets, cider[at : at + captions])
-            at += captions
+            rows += set_rows(run, decoder, sets, cider[start : start + captions])
+            start += captions
             if scenes is not None:
                 rows += truth_rows(run, decoder, sets, scenes)
             if several(sets):
                 rows += diversity_rows(run, decoder, sets, references, training)
         for decoder in BEST:
-            places = slice(at_best, at_best + len(references))
+            places = slice(start_best, start_best + len(references))
             rows += quality_rows(run, decoder, full, places)
             rows += best_rows(run, decoder, {name: values[places] for name, values in rewards.items()})
-            at_best += len(references)
+            start_best += len(references)
     if scenes is not None:
         rows += truth_rows(DecodedRun("human", 0, {}), "sample", references, scenes)
     return pa.concat_tables(rows)
@@ -94,8 +94,8 @@ def set_rows(run: DecodedRun, decoder: str, sets: Sets, cider: npt.NDArray[np.fl
 
 
 def places(sets: Sets) -> tuple[list[int], list[int]]:
-    found = [(image, rank) for image, captions in sets.items() for rank in range(len(captions))]
-    return [image for image, _ in found], [rank for _, rank in found]
+    ranked = [(image, rank) for image, captions in sets.items() for rank in range(len(captions))]
+    return [image for image, _ in ranked], [rank for _, rank in ranked]
 
 
 def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], rows: slice) -> Iterator[pa.Table]:
@@ -116,7 +116,7 @@ def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], r
 def mixed(weights: Mapping[str, float], measured: Mapping[str, Measured]) -> npt.NDArray[np.float64]:
     """A reward, the weighted sum of training's metrics, of every measured caption."""
     # Training uses lower case: bleu4 for BLEU4.
-    values = {name.lower(): found.per_caption for name, found in measured.items()}
+    values = {name.lower(): metric.per_caption for name, metric in measured.items()}
     return np.sum([weight * values[name] for name, weight in weights.items()], axis=0)  # type: ignore[no-any-return]
 
 

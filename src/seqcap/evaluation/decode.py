@@ -71,13 +71,13 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
         with torch.no_grad():
             memory = captioner.encode([given.get(chosen).to(device) for given in inputs])
         greedy = decoding.greedy(captioner, memory, run.max_length)
-        found = {
+        decoded = {
             "greedy": decoding.Captions(greedy.tokens[:, None], greedy.log_prob[:, None]),
             "beam": decoding.beam(captioner, memory, run.max_length, run.beam, run.no_repeat_ngram),
         }
         if run.samples > 0:
-            found["sample"] = decoding.sample(captioner, memory, run.max_length, run.samples)
-        for decoder, captions in found.items():
+            decoded["sample"] = decoding.sample(captioner, memory, run.max_length, run.samples)
+        for decoder, captions in decoded.items():
             # For later captions of a beam, -inf means that there are no more.
             if not bool(captions.log_prob[:, 0].isfinite().all()) or bool(captions.log_prob.isnan().any()):
                 problem = f"a {decoder} caption of {run.split} has a log-probability that is not finite"

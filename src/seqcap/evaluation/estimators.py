@@ -24,7 +24,7 @@ from seqcap.models import decoding
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.recording import record
 from seqcap.models.relaxation import Distribution, Relaxation, relaxed_rollout
-from seqcap.objectives.base import sample_references
+from seqcap.objectives.shared.base import sample_references
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import hinges
 from seqcap.system import machine
@@ -190,8 +190,8 @@ def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
     fits, fits_other = drawn.diagonal(dim1=1, dim2=2), other.diagonal(dim1=1, dim2=2)
     rivals, rivals_other = drawn.masked_fill(same, -torch.inf), other.masked_fill(same, -torch.inf)
     # The hardest negative of image j, and that with caption i replaced by the other: [draws, j, i].
-    hardest, place = rivals.topk(2, dim=2)
-    is_hardest = place[..., :1] == torch.arange(len(same), device=drawn.device)
+    hardest, caption = rivals.topk(2, dim=2)
+    is_hardest = caption[..., :1] == torch.arange(len(same), device=drawn.device)
     without = torch.where(is_hardest, hardest[..., 1:], hardest[..., :1])
     to_text = (margin + hardest[..., 0] - fits).relu()
     changed = (margin + torch.maximum(without, other) - fits[..., None]).relu()

@@ -100,12 +100,12 @@ def _read_run(name: str, path: str) -> Iterator[DecodedRun]:
         rows = table.filter(pc.equal(table["seed"], seed))
         run = DecodedRun(name, seed, {})
         for decoder in sorted(pc.unique(rows["decoder"]).to_pylist()):
-            found = rows.filter(pc.equal(rows["decoder"], decoder))
+            decoded = rows.filter(pc.equal(rows["decoder"], decoder))
             sets: Sets = {}
-            for item, tokens in zip(found["item"].to_pylist(), found["tokens"].to_pylist(), strict=True):
+            for item, tokens in zip(decoded["item"].to_pylist(), decoded["tokens"].to_pylist(), strict=True):
                 sets.setdefault(item, []).append(tokens)
             run.captions[decoder] = sets
-            run.log_prob[decoder] = float(np.mean(found["log_prob"].to_numpy()))
+            run.log_prob[decoder] = float(np.mean(decoded["log_prob"].to_numpy()))
         yield run
 
 

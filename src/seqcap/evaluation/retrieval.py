@@ -51,7 +51,7 @@ from seqcap.world.scenes import read_scenes
 
 SELF_BLEU = 5  # order of Self-BLEU's n-grams (Chaffin et al., 2024, by their code)
 KEPT = 8  # listeners in memory: the initial ones are used by every run that trains none
-Measured = Mapping[str, Iterable[float]]  # metric -> its value for each caption
+MetricValues = Mapping[str, Iterable[float]]  # metric -> its value for each caption
 
 
 class RetrievalConfig(EvaluationConfig):
@@ -71,7 +71,7 @@ class RetrievalConfig(EvaluationConfig):
 
 
 @dataclass(frozen=True)
-class Said:
+class SplitCaptions:
     """Captions of a split's images by one decoder, or by people.
 
     Attributes:
@@ -88,14 +88,14 @@ class Said:
     def items(self) -> list[int]:
         return [item for item, _ in flat(self.sets)]
 
-    def scores(self, run: DecodedRun, measured: Measured) -> list[pa.Table]:
+    def scores(self, run: DecodedRun, values: MetricValues) -> list[pa.Table]:
         """Rows of `schemas.SCORES`, one per caption and metric."""
         ranks = [rank for captions in self.sets.values() for rank in range(len(captions))]
-        return [run.scores(self.decoder, metric, self.items, values, ranks) for metric, values in measured.items()]
+        return [run.scores(self.decoder, metric, self.items, scores, ranks) for metric, scores in values.items()]
 
-    def scores_of_sets(self, run: DecodedRun, measured: Measured) -> list[pa.Table]:
+    def scores_of_sets(self, run: DecodedRun, values: MetricValues) -> list[pa.Table]:
         """Rows of `schemas.SCORES`, one per image and metric."""
-        return [run.scores(self.decoder, metric, self.sets, values, None) for metric, values in measured.items()]
+        return [run.scores(self.decoder, metric, self.sets, scores, None) for metric, scores in values.items()]
 
 
 def evaluate(config: RetrievalConfig) -> pa.Table:
@@ -107,7 +107,7 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     vocabulary = load_vocabulary(ARTIFACTS / config.task / "data" / VOCABULARY)
     # Cut as in training, where every reference has its EOS.
     spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
-    people = Said("sample", references, encoded(spoken, vocabulary, config.max_length))
+    people = SplitCaptions("sample", references, encoded(spoken, vocabulary, config.max_length))
     matcher = None
     if config.dataset == "scenes":
         scenes = read_scenes(ARTIFACTS / config.task / "data/scenes.parquet")
@@ -119,28 +119,30 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     if config.twin is not None:
         others["twin"] = [Finder(judge_weights(config.twin)[0], config.task, config.split)]
 
-    def everything(said: Said, seeds: Iterable[int]) -> Measured:
-        log_prob = np.mean([speakers.log_prob(said, seed) for seed in seeds], axis=0)
-        choice = mean([{"fixed_choice": judge.choose(said)} for judge in others["fixed"]])
-        found = {**choice, "xe_log_prob": log_prob}
+    def everything(captions: SplitCaptions, seeds: Iterable[int]) -> MetricValues:
+        log_prob = np.mean([speakers.log_prob(captions, seed) for seed in seeds], axis=0)
+        choice = mean([{"fixed_choice": judge.choose(captions)} for judge in others["fixed"]])
+        values = {**choice, "xe_log_prob": log_prob}
         if matcher is None:
-            return found
-        true = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]
-        return found | {metric: [values[metric] for values in true] for metric in true[0]}
+            return values
+        true = [matcher.measures(item, tokens) for item, tokens in flat(captions.sets)]
+        return values | {metric: [measures[metric] for measures in true] for metric in true[0]}
 
     tables: list[pa.Table] = []
     for run in progress(runs, desc=f"retrieve {config.name}", unit="run"):
         best = {item: captions[:1] for item, captions in run.captions[config.decoder].items()}
         ids = encoded((tokens for _, tokens in flat(best)), vocabulary, config.max_length)
-        said = Said(config.decoder, best, ids)
+        captions = SplitCaptions(config.decoder, best, ids)
         path, trained = listener_weights(config, run)
         own = finder(path)
-        found = {"own": [own], **others}
-        ones = {name: [finder.find_ones(said, name) for finder in finders] for name, finders in found.items()}
-        tables += said.scores(run, everything(said, [run.seed]))
-        for of in ones.values():
-            tables += said.scores(run, mean([ranked for ranked, _ in of]))
-            tables += said.scores_of_sets(run, mean([texts for _, texts in of]))
+        ones = {
+            name: [finder.find_ones(captions, name) for finder in finders]
+            for name, finders in {"own": [own], **others}.items()
+        }
+        tables += captions.scores(run, everything(captions, [run.seed]))
+        for by_finder in ones.values():
+            tables += captions.scores(run, mean([ranked for ranked, _ in by_finder]))
+            tables += captions.scores_of_sets(run, mean([texts for _, texts in by_finder]))
         items, alike = zip(*self_bleus(best, SELF_BLEU), strict=True)
         tables.append(run.scores(config.decoder, "Self-BLEU", items, alike))
         if trained:
@@ -161,9 +163,9 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def mean(found: Sequence[Measured]) -> dict[str, NDArray[np.float64]]:
+def mean(by_retriever: Sequence[MetricValues]) -> dict[str, NDArray[np.float64]]:
     """Each metric's mean over retrievers, for each caption."""
-    return {metric: np.mean([list(of[metric]) for of in found], axis=0) for metric in found[0]}
+    return {metric: np.mean([list(values[metric]) for values in by_retriever], axis=0) for metric in by_retriever[0]}
 
 
 def told_apart(run: DecodedRun, name: str, finders: Sequence["Finder"], config: RetrievalConfig) -> list[pa.Table]:
@@ -174,7 +176,7 @@ def told_apart(run: DecodedRun, name: str, finders: Sequence["Finder"], config: 
     compared = [exchanges.compare(finder.retriever, split, exchanged, finder.device) for finder in finders]
     tables = []
     for kind, (rows, numbers, _) in compared[0].items():
-        below = np.mean([of[kind][2] for of in compared], axis=0)
+        below = np.mean([by_kind[kind][2] for by_kind in compared], axis=0)
         items = split.inputs.ids[rows].tolist()
         tables.append(run.scores("sample", f"{name}_told_{kind}", items, below, numbers.tolist()))
     return tables
@@ -188,8 +190,8 @@ def encoded(captions: Iterable[Caption], vocabulary: Vocabulary, max_length: int
 
 def judge_weights(folder: str) -> list[Path]:
     """A judge's weights, of all its seeds, for all runs and seeds."""
-    found = sorted(Path(folder).glob("seed*.safetensors"), key=lambda path: (len(path.name), path.name))
-    return found or [Path(folder) / "seed1.safetensors"]
+    paths = sorted(Path(folder).glob("seed*.safetensors"), key=lambda path: (len(path.name), path.name))
+    return paths or [Path(folder) / "seed1.safetensors"]
 
 
 def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
@@ -230,28 +232,28 @@ class Finder:
         self.rows = rows_by_item(inputs)
         self.images = embed_images(self.retriever, inputs, self.device)
 
-    def find(self, said: Said, name: str) -> Measured:
+    def find(self, captions: SplitCaptions, name: str) -> MetricValues:
         """The rank of each caption's image: `<name>_rank` and `<name>_R@<k>`."""
-        own = torch.tensor([self.rows[item] for item in said.items])
-        texts = embed_captions(self.retriever, said.ids, self.device)
+        own = torch.tensor([self.rows[item] for item in captions.items])
+        texts = embed_captions(self.retriever, captions.ids, self.device)
         return _ranked(ranks(texts, self.images, own, compare=self.retriever.compare), name)
 
-    def find_captions(self, said: Said, name: str) -> Measured:
+    def find_captions(self, captions: SplitCaptions, name: str) -> MetricValues:
         """The best rank of each image's own captions among all captions of other images: `<name>_text_R@<k>` per image,
-        in the order of `said.sets`."""
-        rows = {item: row for row, item in enumerate(said.sets)}
-        owners = torch.tensor([rows[item] for item in said.items], device=self.device)
+        in the order of `captions.sets`."""
+        rows = {item: row for row, item in enumerate(captions.sets)}
+        owners = torch.tensor([rows[item] for item in captions.items], device=self.device)
         images = self.images[[self.rows[item] for item in rows]]
-        texts = embed_captions(self.retriever, said.ids, self.device)
+        texts = embed_captions(self.retriever, captions.ids, self.device)
         everything = torch.arange(len(images), device=self.device)
-        found = ranks(images, texts, everything, owners, self.retriever.compare_captions).numpy()
-        return {f"{name}_text_R@{k}": found <= k for k in KS}
+        best = ranks(images, texts, everything, owners, self.retriever.compare_captions).numpy()
+        return {f"{name}_text_R@{k}": best <= k for k in KS}
 
     @torch.no_grad()
-    def find_ones(self, said: Said, name: str) -> tuple[Measured, Measured]:
+    def find_ones(self, captions: SplitCaptions, name: str) -> tuple[MetricValues, MetricValues]:
         """For one caption per image: as `find`, and as `find_captions`, with equal captions in random order."""
-        own = torch.tensor([self.rows[item] for item in said.items], device=self.device)
-        scores = self.retriever.compare(embed_captions(self.retriever, said.ids, self.device), self.images)
+        own = torch.tensor([self.rows[item] for item in captions.items], device=self.device)
+        scores = self.retriever.compare(embed_captions(self.retriever, captions.ids, self.device), self.images)
         by_image = scores[:, own].T
         texts = {f"{name}_text_R@{k}": shared_recall(by_image, by_image, k, given).numpy() for k in KS}
         return _ranked(ranks(scores, self.images, own, compare=given), name), texts
@@ -262,19 +264,19 @@ class Finder:
         return (images @ images.T).fill_diagonal_(-torch.inf).argmax(1)
 
     @torch.no_grad()
-    def choose(self, said: Said) -> NDArray[np.bool_]:
+    def choose(self, captions: SplitCaptions) -> NDArray[np.bool_]:
         """Whether each caption [n] scores its own image higher than the most similar one."""
-        own = torch.tensor([self.rows[item] for item in said.items], device=self.device)
+        own = torch.tensor([self.rows[item] for item in captions.items], device=self.device)
         other = self.similar()[own]
-        texts = embed_captions(self.retriever, said.ids, self.device)
+        texts = embed_captions(self.retriever, captions.ids, self.device)
         pairs = ((texts[:, None], self.images[rows]) for rows in (own, other))
         right, wrong = (self.retriever.compare_own(*pair).squeeze(1) for pair in pairs)
         return (right > wrong + TIE).cpu().numpy()
 
 
-def _ranked(places: Tensor, name: str) -> Measured:
-    found = places.numpy()
-    return {f"{name}_R@{k}": found <= k for k in KS} | {f"{name}_rank": found}
+def _ranked(own_ranks: Tensor, name: str) -> MetricValues:
+    values = own_ranks.numpy()
+    return {f"{name}_R@{k}": values <= k for k in KS} | {f"{name}_rank": values}
 
 
 class Speakers:
@@ -300,19 +302,19 @@ class Speakers:
         self.rows = rows_by_item(self.inputs)
 
     @torch.no_grad()
-    def log_prob(self, said: Said, seed: int) -> NDArray[np.float64]:
+    def log_prob(self, captions: SplitCaptions, seed: int) -> NDArray[np.float64]:
         """The mean log p of the tokens of each caption [n], nats."""
-        captioner, found = self.captioners[seed], []
-        rows = np.array([self.rows[item] for item in said.items])
+        captioner, means = self.captioners[seed], []
+        rows = np.array([self.rows[item] for item in captions.items])
         for start in range(0, len(rows), CHUNK):
-            ids = said.ids[start : start + CHUNK].to(self.device)
+            ids = captions.ids[start : start + CHUNK].to(self.device)
             memory = captioner.encode(self.inputs.get(rows[start : start + CHUNK]).to(self.device))
             written = ids != PAD
             log_p = torch.zeros_like(ids, dtype=torch.double)
             logits = captioner.token_logits(ids, memory).double()
             log_p[written] = -F.cross_entropy(logits, ids[written], reduction="none")
-            found.append((log_p.sum(1) / written.sum(1)).cpu().numpy())
-        return np.concatenate(found)
+            means.append((log_p.sum(1) / written.sum(1)).cpu().numpy())
+        return np.concatenate(means)
 
 
 def rows_by_item(inputs: Inputs) -> dict[int, int]:

@@ -29,11 +29,11 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
             continue
         some = {image: captions[:number] for image, captions in references.items()}
         measured = quality.measure(some, best, SERVER, PARSES.parent)
-        for at, run in enumerate(runs):
-            places = np.arange(at * len(references), (at + 1) * len(references))
+        for index, run in enumerate(runs):
+            places = np.arange(index * len(references), (index + 1) * len(references))
             # BLEU-1 to BLEU-4 share their counts.
             counts = {find(f"{metric} c{number}").statistics: values.statistics for metric, values in measured.items()}
-            rows += [run.counts("beam", name, references, found[places]) for name, found in counts.items() if name]
+            rows += [run.counts("beam", name, references, count[places]) for name, count in counts.items() if name]
             for metric, values in measured.items():
                 name = f"{metric} c{number}"
                 rows.append(run.corpus("beam", name, values.corpus(places)))

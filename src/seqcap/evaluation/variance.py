@@ -13,9 +13,9 @@ from seqcap.config import Frozen, TaskKind
 from seqcap.errors import InputError
 from seqcap.evaluation.gradients import GradientsConfig, flat_gradient, read_start
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.rollout_policy_gradient import Config, Model
-from seqcap.rewards.mixture import Material, Mixture
+from seqcap.objectives.shared.base import Batch, Context
+from seqcap.rewards.mixture import Mixture, RewardInputs
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.training.batches import Batches
@@ -47,9 +47,9 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
     gradient that is not finite."""
     device = machine.one_thread_device()
     captioner, task, training = read_start(config, config.kind, device)
-    material = Material(training.references, task.vocabulary.scored_words)
+    reward_inputs = RewardInputs(training.references, task.vocabulary.scored_words)
     context = Context(
-        reward=task.vocabulary.in_words(Mixture(config.reward, material)),
+        reward=task.vocabulary.in_words(Mixture(config.reward, reward_inputs)),
         max_length=config.max_length,
         hidden=captioner.output.in_features,
         steps_per_epoch=1,

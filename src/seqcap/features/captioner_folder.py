@@ -3,7 +3,6 @@ the folder are read: no download, no pickle, no code."""
 
 from __future__ import annotations
 
-import importlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,8 +86,9 @@ def build_model(folder: Path) -> Any:
 
 def read_model(folder: Path) -> Any:
     """transformers' model with the folder's weights, float32; InputError if they do not fit its configuration."""
+    import torch  # takes two seconds, which readers of a vocabulary or a configuration need not wait
+
     config = read_config(folder)
-    torch: Any = importlib.import_module("torch")
     try:
         model, found = _class(config.model_type).from_pretrained(
             folder,
@@ -237,10 +237,11 @@ def _check_own(folder: Path, content: Any, depth: int = 0) -> None:
 
 
 def _transformers() -> Any:
-    # transformers imports torchvision, which may need the shim.
+    # transformers imports torchvision, which may need the shim. It takes a second, and comes with an extra.
     import seqcap.features.torchvision_shim  # noqa: F401
 
-    transformers: Any = importlib.import_module("transformers")
+    import transformers  # isort: skip  after the shim
+
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     return transformers

@@ -1,6 +1,5 @@
 """Reads a CLIP (Radford et al., ICML 2021) from a user's folder, as transformers' `save_pretrained` writes it."""
 
-import importlib
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,11 +17,11 @@ def read(folder: Path) -> tuple[Any, Any, Any]:
             _wrong(folder, f"has no {file}")
     if not any(all((folder / file).is_file() for file in files) for files in TOKENIZERS):
         _wrong(folder, f"has no {' and no '.join(' with '.join(files) for files in TOKENIZERS)}")
-    # transformers imports torchvision, which may need the shim.
+    # transformers imports torchvision, which may need the shim. It takes a second, and comes with an extra.
     import seqcap.features.torchvision_shim  # noqa: F401
 
     try:
-        transformers: Any = importlib.import_module("transformers")
+        import transformers
     except ModuleNotFoundError:
         raise InputError(folder, "needs transformers, which is not installed", "pip install seqcap[clip]") from None
     transformers.logging.set_verbosity_error()

@@ -56,7 +56,7 @@ class FeaturesConfig(StageConfig, Extraction):
 
 
 @dataclass(frozen=True)
-class Job:
+class ExtractionPlan:
     """The images and settings that decide the features.
 
     Attributes:
@@ -90,68 +90,74 @@ class Job:
 def extract(
     encoder: Encoder,
     source: Source,
-    job: Job,
+    plan: ExtractionPlan,
     output: Path,
     kept: Path,
     device: torch.device,
     rank: int = 0,
     world: int = 1,
 ) -> None:
-    """Writes `output/pooled.parquet` and `output/grid.parquet`, rows in the order of `job.image_ids`.
+    """Writes `output/pooled.parquet` and `output/grid.parquet`, rows in the order of `plan.image_ids`.
 
-    Parts of `PART` images stay in `kept/<key of the job>` (`system.scratch`), and later calls use them. No batch spans
+    Parts of `PART` images stay in `kept/<key of the plan>` (`system.scratch`), and later calls use them. No batch spans
     two parts, so the bytes do not depend on where a run was killed. Under torchrun, each rank extracts every `world`-th
     part and rank 0 merges them; torch.distributed must be initialised. An `InputError` names a damaged image; others
     are for images too small for the encoder and for features that are not finite.
     """
-    if job.image_size < encoder.smallest:
+    if plan.image_size < encoder.smallest:
         fix = f"{encoder.backbone} needs at least {encoder.smallest} pixels"
-        raise InputError("params.yaml", f"the features' image_size is {job.image_size}", fix)
+        raise InputError("params.yaml", f"the features' image_size is {plan.image_size}", fix)
     encoder = encoder.to(device).eval()
-    folder = kept / job.key(encoder, source)
-    starts = range(0, len(job.files), PART)
+    folder = kept / plan.key(encoder, source)
+    starts = range(0, len(plan.files), PART)
     parts = [folder / f"part-{i:05d}.parquet" for i in range(len(starts))]
     todo = [(s, p) for s, p in list(zip(starts, parts, strict=True))[rank::world] if not p.exists()]
-    total = sum(len(job.files[start : start + PART]) for start, _ in todo)
+    total = sum(len(plan.files[start : start + PART]) for start, _ in todo)
     with progress(total=total, desc="features", unit="image", disable=rank != 0) as done:
         for start, part in todo:
-            _write_part(encoder, source, job, start, part, device, done)
+            _write_part(encoder, source, plan, start, part, device, done)
     if world > 1:
         torch.distributed.barrier()
     if rank == 0:
-        _merge(parts, output, encoder, job)
+        _merge(parts, output, encoder, plan)
 
 
-def _schemas(encoder: Encoder, job: Job) -> dict[str, pa.Schema]:
-    dtype = TYPES[job.dtype]
+def _schemas(encoder: Encoder, plan: ExtractionPlan) -> dict[str, pa.Schema]:
+    dtype = TYPES[plan.dtype]
     return {
         "pooled": features_schema((encoder.dim,), dtype),
-        "grid": features_schema((job.grid, job.grid, encoder.channels), dtype),
+        "grid": features_schema((plan.grid, plan.grid, encoder.channels), dtype),
     }
 
 
 def _write_part(
-    encoder: Encoder, source: Source, job: Job, start: int, part: Path, device: torch.device, done: tqdm[Never]
+    encoder: Encoder,
+    source: Source,
+    plan: ExtractionPlan,
+    start: int,
+    part: Path,
+    device: torch.device,
+    done: tqdm[Never],
 ) -> None:
-    ids = job.image_ids[start : start + PART]
-    files = job.files[start : start + PART]
+    ids = plan.image_ids[start : start + PART]
+    files = plan.files[start : start + PART]
     pooled, grid = [], []
     with torch.inference_mode():
-        for images in _batches(source, files, job.batch_size, job.image_size):
+        for images in _batches(source, files, plan.batch_size, plan.image_size):
             features = encoder(images.to(device))
             pooled.append(encoder.pooled(features).cpu().numpy())
-            grid.append(encoder.grid(features, job.grid).flatten(1).cpu().numpy())
+            grid.append(encoder.grid(features, plan.grid).flatten(1).cpu().numpy())
             done.update(len(images))
     columns = [pa.array(ids, pa.int64())]
-    schemas = _schemas(encoder, job)
+    schemas = _schemas(encoder, plan)
     for name, batches in (("pooled", pooled), ("grid", grid)):
         # Overflow is reported below, with the image's name, and not by a numpy warning.
         with np.errstate(over="ignore"):
-            values = np.concatenate(batches).astype(job.dtype)
+            values = np.concatenate(batches).astype(plan.dtype)
         finite = np.isfinite(values).all(1)
         if not finite.all():
             file = files[int(np.argmin(finite))]
-            raise InputError(source.path, f"image {file!r} has a {name} feature out of {job.dtype}", "use float32")
+            raise InputError(source.path, f"image {file!r} has a {name} feature out of {plan.dtype}", "use float32")
         columns.append(pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), type=schemas[name].field(1).type))
     schema = pa.schema([("item", pa.int64()), *((name, s.field(1).type) for name, s in schemas.items())])
     with parquet_stream(part, schema) as writer:
@@ -186,8 +192,8 @@ def rows_per_group(schema: pa.Schema) -> int:
     return max(1, min(ROW_GROUP, ROW_GROUP_BYTES // row_bytes))
 
 
-def _merge(parts: list[Path], output: Path, encoder: Encoder, job: Job) -> None:
-    schemas = _schemas(encoder, job)
+def _merge(parts: list[Path], output: Path, encoder: Encoder, plan: ExtractionPlan) -> None:
+    schemas = _schemas(encoder, plan)
     for name, schema in schemas.items():
         with parquet_stream(output / f"{name}.parquet", schema) as writer:
             for part in parts:

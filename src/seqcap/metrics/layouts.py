@@ -216,11 +216,11 @@ def _read_karpathy(path: Path, images: list[Any], split: str, found: Found) -> N
         key = next((key for key in ("cocoid", "imgid", "filename") if key in image), None)
         if key is None:
             raise InputError(path, f"image {number} has no cocoid, imgid or filename", LAYOUTS)
-        place = image_id(path, f"image {number}", image[key])
+        name = image_id(path, f"image {number}", image[key])
         for other in ("filename", "imgid"):
             if isinstance(image.get(other), str | int):
-                found.names.setdefault(str(image[other]), place)
-        found.add(place, texts_of(path, f"image {number}", "sentences", image["sentences"]))
+                found.names.setdefault(str(image[other]), name)
+        found.add(name, texts_of(path, f"image {number}", "sentences", image["sentences"]))
 
 
 def table_of(text: str) -> tuple[str, list[str]] | None:

@@ -47,10 +47,10 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
     spoken = mark(*cook_captions(tokens, captions, lexicon.words, lexicon.longest), *vocabulary)
     table = _loaded(meteor_file(PHRASES), kept)
     phrases, rights = table["phrase"], table["right"].combine_chunks()
-    found = marked(_integers(table["hash"].combine_chunks(), np.uint64), spoken)
+    occurs = marked(_integers(table["hash"].combine_chunks(), np.uint64), spoken)
     left = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(_integers(rights.offsets, np.int32)))
     right = _integers(rights.flatten(), np.int32)
-    chosen = found[left] & found[right]
+    chosen = occurs[left] & occurs[right]
     sides = [string_bytes(phrases.take(_rows(side[chosen]))) for side in (left, right)]
     lexicon.words = Words(
         *lexicon.words[:6], *cook_paraphrases(*sides[0], *sides[1], *vocabulary, word_table(*vocabulary))

@@ -118,10 +118,10 @@ def measure(
     check_captions(references, captions)
     wanted = find_metrics(metrics)
     coder = Coder()
-    place = {image_id: index for index, image_id in enumerate(references)}
+    index = {image_id: number for number, image_id in enumerate(references)}
     cooked = coder.cook(references.values())
     rows = coder.rows([tokens for _, tokens in captions])
-    image = np.array([place[image_id] for image_id, _ in captions], dtype=np.int64)
+    image = np.array([index[image_id] for image_id, _ in captions], dtype=np.int64)
     measured: dict[str, Measured] = {}
     if any(metric.startswith("BLEU") for metric in wanted):
         measured |= bleu_orders(Bleu(cooked).statistics(rows, image))

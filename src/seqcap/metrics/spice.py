@@ -14,7 +14,7 @@ from seqcap.spice.references import reference_graphs
 def spice(references: References, captions: Sequence[ImageCaption], parser: CachedParser) -> Floats:
     """F-score [captions] of each caption against its image's references. A caption without tuples scores 0. InputError
     if METEOR's synsets are missing."""
-    return np.array([found.f for found in matches(references, captions, parser)], np.float64)
+    return np.array([matched.f for matched in matches(references, captions, parser)], np.float64)
 
 
 def matches(references: References, captions: Sequence[ImageCaption], parser: CachedParser) -> list[Match]:

@@ -1,7 +1,6 @@
 """A captioner of Hugging Face in a user's folder: VisionEncoderDecoder, BLIP (Li et al., ICML 2022) or GIT (Wang et
 al., TMLR 2022), as transformers' `save_pretrained` writes them."""
 
-import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
@@ -113,7 +112,8 @@ class Model(Captioner):
         self._take_ends()
         if config.lora is not None:
             require("lora", "LoRA")
-            peft: Any = importlib.import_module("peft")
+            import peft  # comes with the extra
+
             settings = peft.LoraConfig(r=config.lora, lora_alpha=config.lora, target_modules=ADAPTED)
             self.requires_grad_(False)
             peft.inject_adapter_in_model(settings, self.model)
@@ -249,7 +249,9 @@ class Model(Captioner):
             image = {}
         else:
             words = _cache(past)
-            cache = importlib.import_module("transformers").EncoderDecoderCache(words, _cache(seen))
+            from transformers import EncoderDecoderCache  # comes with the extra `hf`
+
+            cache = EncoderDecoderCache(words, _cache(seen))
             # Only its length is read: keys and values are in the cache.
             image = {"encoder_hidden_states": embedded.new_zeros(n, seen[0].shape[2], 1)}
         lowest = torch.finfo(embedded.dtype).min
@@ -267,7 +269,9 @@ class Model(Captioner):
 
 def _cache(parts: list[Tensor]) -> Any:
     """transformers' cache of keys and values, one after the other."""
-    cache = importlib.import_module("transformers").DynamicCache()
+    from transformers import DynamicCache  # comes with the extra `hf`
+
+    cache = DynamicCache()
     for layer, (keys, values) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
         if keys.shape[2] > 0:
             cache.update(keys, values, layer)

@@ -2,13 +2,13 @@
 tasks, rewards, metrics and retrieval.
 
 To add an objective, write `seqcap/objectives/<name>.py` with its `Config` and its `Model`, and name it in a run of
-papers/<paper>/runs.yaml."""
+papers/<paper>/runs.yaml. What several objectives share is in `shared`."""
 
 from typing import Any
 
 from pydantic import BaseModel
 
-from seqcap.objectives.base import Context, Objective
+from seqcap.objectives.shared.base import Context, Objective
 from seqcap.system.modules import find_module
 
 

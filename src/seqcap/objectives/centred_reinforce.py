@@ -5,7 +5,7 @@ is biased here: the caption is the beam's best, not a sample, and its own reward
 from torch import Tensor
 
 from seqcap.objectives import distinctive_reinforce
-from seqcap.objectives.distinctiveness import CaptionedBatch
+from seqcap.objectives.shared.contrastive_reward import CaptionedBatch
 
 
 class Config(distinctive_reinforce.Config):

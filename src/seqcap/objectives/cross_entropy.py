@@ -6,7 +6,7 @@ from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.likelihood import cross_entropy
-from seqcap.objectives.base import Batch, Objective
+from seqcap.objectives.shared.base import Batch, Objective
 
 
 class Config(Frozen):

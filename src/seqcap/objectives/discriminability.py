@@ -6,8 +6,8 @@ from pydantic import Field
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Samples, draw_with_greedy, sample_references
-from seqcap.objectives.cooperation import HingeConfig, ListenerObjective
+from seqcap.objectives.shared.base import Batch, Samples, draw_with_greedy, sample_references
+from seqcap.objectives.shared.cooperation import HingeConfig, ListenerObjective
 
 Baseline = Literal["greedy", "reference"]
 

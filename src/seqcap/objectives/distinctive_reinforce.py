@@ -1,6 +1,6 @@
 """Reinforcement of the captioner's own distinctive captions: RL of Chaffin et al., 2024 (eq. 3, first term)."""
 
-from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveObjective
+from seqcap.objectives.shared.discriminator import BicontrastiveConfig, BicontrastiveObjective
 
 
 class Config(BicontrastiveConfig):

@@ -5,8 +5,8 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Objective
-from seqcap.objectives.smoothing import score_ground_truth
+from seqcap.objectives.shared.base import Batch, Objective
+from seqcap.objectives.shared.smoothing import score_ground_truth
 
 
 class Config(Frozen):

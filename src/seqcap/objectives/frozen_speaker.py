@@ -4,8 +4,8 @@ from pydantic import Field
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch
-from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective
+from seqcap.objectives.shared.base import Batch
+from seqcap.objectives.shared.cooperation import ListenerConfig, ListenerObjective
 
 
 class Config(ListenerConfig):

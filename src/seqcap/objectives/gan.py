@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, draw_with_greedy, sample_references
-from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective, zero_loss
+from seqcap.objectives.shared.base import Batch, draw_with_greedy, sample_references
+from seqcap.objectives.shared.cooperation import ListenerConfig, ListenerObjective, zero_loss
 
 
 class Config(ListenerConfig):

@@ -4,9 +4,9 @@ from pydantic import Field
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, draw_with_greedy
-from seqcap.objectives.cooperation import HingeConfig, ListenerConfig, ListenerObjective, zero_loss
 from seqcap.objectives.discriminability import Baseline, baseline_captions
+from seqcap.objectives.shared.base import Batch, draw_with_greedy
+from seqcap.objectives.shared.cooperation import HingeConfig, ListenerConfig, ListenerObjective, zero_loss
 
 
 class Config(HingeConfig, ListenerConfig):

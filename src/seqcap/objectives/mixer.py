@@ -10,7 +10,7 @@ from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
 from seqcap.models.recording import record
-from seqcap.objectives.base import Batch, Context, Objective, Partner, sample_references
+from seqcap.objectives.shared.base import Batch, Context, Objective, Partner, sample_references
 
 
 class Config(Frozen):

@@ -13,7 +13,7 @@ from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.models.decoding import complete
 from seqcap.models.recording import record
-from seqcap.objectives.base import Batch, Context, Objective, Partner
+from seqcap.objectives.shared.base import Batch, Context, Objective, Partner
 
 
 class Config(Frozen):

@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from seqcap.objectives import scst_discriminator_unsubtracted
-from seqcap.objectives.distinctiveness import GREEDY
+from seqcap.objectives.shared.contrastive_reward import GREEDY
 
 
 class Config(scst_discriminator_unsubtracted.Config):

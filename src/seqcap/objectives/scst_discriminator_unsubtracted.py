@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from seqcap.objectives.discriminated import DiscriminatorConfig, DiscriminatorObjective
-from seqcap.objectives.distinctiveness import GREEDY, CaptionedBatch
+from seqcap.objectives.shared.contrastive_reward import GREEDY, CaptionedBatch
+from seqcap.objectives.shared.discriminator import DiscriminatorConfig, DiscriminatorObjective
 
 
 class Config(DiscriminatorConfig):

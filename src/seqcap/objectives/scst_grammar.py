@@ -11,9 +11,8 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Partner, sample_references
-from seqcap.objectives.cooperation import ListenerObjective, zero_loss
-from seqcap.objectives.distinctiveness import (
+from seqcap.objectives.shared.base import Batch, Context, Partner, sample_references
+from seqcap.objectives.shared.contrastive_reward import (
     BEAM,
     CANDIDATES,
     GREEDY,
@@ -23,6 +22,7 @@ from seqcap.objectives.distinctiveness import (
     reward_term,
     shuffle_words,
 )
+from seqcap.objectives.shared.cooperation import ListenerObjective, zero_loss
 from seqcap.retrieval.grammar import DAMAGED, INTACT, Grammar, damage
 from seqcap.retrieval.ranking import CHUNK
 from seqcap.tasks.base import Inputs

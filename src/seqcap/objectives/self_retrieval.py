@@ -6,7 +6,7 @@ from pydantic import Field
 from torch import Tensor
 
 from seqcap.objectives import discriminability
-from seqcap.objectives.base import Context
+from seqcap.objectives.shared.base import Context
 
 
 class Config(discriminability.Config):

@@ -10,7 +10,7 @@ from torch import Tensor
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy
+from seqcap.objectives.shared.base import Batch, Context, Objective, draw_with_greedy
 from seqcap.rewards.bleu import multi_reference_bleu, pairwise_bleu
 
 

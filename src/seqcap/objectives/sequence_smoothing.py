@@ -9,8 +9,8 @@ from torch import Tensor
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Objective
-from seqcap.objectives.smoothing import (
+from seqcap.objectives.shared.base import Batch, Objective
+from seqcap.objectives.shared.smoothing import (
     STRENGTH,
     Pool,
     Scored,

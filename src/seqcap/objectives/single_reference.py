@@ -5,7 +5,7 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Objective, sample_references, sequence_log_prob
+from seqcap.objectives.shared.base import Batch, Objective, sample_references, sequence_log_prob
 
 
 class Config(Frozen):

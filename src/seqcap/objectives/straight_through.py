@@ -6,8 +6,8 @@ from torch import Tensor
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
 from seqcap.models.relaxation import Distribution, Relaxation, anneal, relaxed_rollout
-from seqcap.objectives.base import Batch, draw_with_greedy, score, sequence_log_prob
-from seqcap.objectives.cooperation import (
+from seqcap.objectives.shared.base import Batch, draw_with_greedy, score, sequence_log_prob
+from seqcap.objectives.shared.cooperation import (
     HingeConfig,
     ListenerConfig,
     ListenerObjective,

@@ -5,8 +5,8 @@ from torch import Tensor
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives import sequence_smoothing, token_smoothing
-from seqcap.objectives.base import Batch, Context, Objective
-from seqcap.objectives.smoothing import STRENGTH
+from seqcap.objectives.shared.base import Batch, Context, Objective
+from seqcap.objectives.shared.smoothing import STRENGTH
 
 
 class Config(Frozen):

@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from seqcap.objectives.discriminated import ContrastiveConfig, DiscriminatorObjective
-from seqcap.objectives.distinctiveness import CaptionedBatch, image_to_text
+from seqcap.objectives.shared.contrastive_reward import CaptionedBatch, image_to_text
+from seqcap.objectives.shared.discriminator import ContrastiveConfig, DiscriminatorObjective
 
 
 class Config(ContrastiveConfig):

@@ -1,6 +1,6 @@
 """Teacher forcing weighted by a caption's distinctiveness: WTF of Chaffin et al., 2024 (eq. 3, second term)."""
 
-from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveObjective
+from seqcap.objectives.shared.discriminator import BicontrastiveConfig, BicontrastiveObjective
 
 
 class Config(BicontrastiveConfig):

@@ -1,6 +1,6 @@
 """Weighted teacher forcing and reinforcement together: WTF-RL of Chaffin et al., 2024 (eq. 3)."""
 
-from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveObjective
+from seqcap.objectives.shared.discriminator import BicontrastiveConfig, BicontrastiveObjective
 
 
 class Config(BicontrastiveConfig):

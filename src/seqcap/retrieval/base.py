@@ -10,14 +10,12 @@ from pydantic import BaseModel, Field
 from torch import Tensor, nn
 
 from seqcap.config import Fingerprint, Frozen, StageConfig
-from seqcap.data.tokens import load_vocabulary
 from seqcap.data.vocabulary import digest
 from seqcap.errors import InputError
-from seqcap.features.store import FeatureStore
 from seqcap.files.schemas import VOCABULARY
 from seqcap.models.base import Standardised
 from seqcap.tasks.base import Inputs
-from seqcap.tasks.images import Reader
+from seqcap.tasks.images import VisualTask
 
 # Files in a task's folder: with one vector per image, and with one per cell of a grid.
 POOLED, GRID = "features/pooled.parquet", "features/grid.parquet"
@@ -51,25 +49,6 @@ class RetrieverConfig(StageConfig):
     fingerprint: Fingerprint
     root: str  # of the task's images, for retrievers that read them
     weights: str  # folder for seed<k>.safetensors, curves.parquet and recalls.json
-
-
-class RetrievalTask(Reader):
-    """A task's images and captions for a retriever, with splits in the order of a captioner's.
-
-    Args:
-        folder: artifacts/<task>.
-        features: the features file that the retriever reads (`schemas.features_schema`).
-
-    Raises:
-        InputError: a file is missing or damaged.
-    """
-
-    def __init__(self, folder: Path, features: Path) -> None:
-        # Does not call the base class, which reads the features that a captioner names.
-        self.folder = folder
-        self.vocabulary = load_vocabulary(folder / "data" / VOCABULARY)
-        self.store = FeatureStore(features)
-        self.feature_shape = self.store.shape
 
 
 class Retriever(nn.Module, ABC):
@@ -119,11 +98,11 @@ class Retriever(nn.Module, ABC):
     def features(self, task_folder: Path) -> Path:
         """The features file that it reads, for the task in artifacts/<task>."""
 
-    def load_task(self, task_folder: Path) -> RetrievalTask:
+    def load_task(self, task_folder: Path) -> VisualTask:
         """The task in artifacts/<task> as this retriever reads it. InputError if a file is missing or damaged, or the
         retriever was trained on other features or words."""
         path = self.features(task_folder)
-        task = RetrievalTask(task_folder, path)
+        task = VisualTask(task_folder, path)
         if task.feature_shape != self.feature_shape:
             problem = f"has features of shape {task.feature_shape}, the retriever reads {self.feature_shape}"
             raise InputError(path, problem, "train a retriever on this task")

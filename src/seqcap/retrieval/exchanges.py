@@ -16,10 +16,11 @@ from torch import Tensor
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import REFERENCES
-from seqcap.retrieval.base import RetrievalTask, Retriever
+from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.ranking import CHUNK, TIE
 from seqcap.retrieval.recalls import embed_captions, embed_images
 from seqcap.tasks.base import Split
+from seqcap.tasks.images import VisualTask
 from seqcap.world.exchange import TABLES, Table, exchange, exchanged_words
 from seqcap.world.scenes import SCENES_FILE, read_scenes
 
@@ -37,7 +38,7 @@ def read_tables() -> Mapping[str, list[Table]]:
     }
 
 
-def read(task: RetrievalTask, split: str, max_length: int, seed: int) -> Tensor:
+def read(task: VisualTask, split: str, max_length: int, seed: int) -> Tensor:
     """The captions of a split with one fact exchanged: ids int32 [images, references, kinds, max_length], images and
     references in the order of `task.split`, kinds as in `KINDS`; all PAD where a caption has no such fact. Random draws
     depend on the seed and the caption's number."""
@@ -53,11 +54,11 @@ def read(task: RetrievalTask, split: str, max_length: int, seed: int) -> Tensor:
         for j, words in enumerate(captions):
             rng = np.random.default_rng([seed, item, j])
             if scenes:
-                found = exchange(words, scenes[item], rng)
+                others = exchange(words, scenes[item], rng)
             else:
-                found = {kind: other for kind, of in tables.items() for other in exchanged_words(words, of, rng)}
+                others = {kind: other for kind, table in tables.items() for other in exchanged_words(words, table, rng)}
             original = _encoded(task, words, max_length)
-            for kind, other in found.items():
+            for kind, other in others.items():
                 other_ids = _encoded(task, other, max_length)
                 # Words that nobody says in training, and what is cut, make no difference.
                 if other_ids != original:
@@ -65,14 +66,14 @@ def read(task: RetrievalTask, split: str, max_length: int, seed: int) -> Tensor:
     return torch.from_numpy(ids)
 
 
-def _encoded(task: RetrievalTask, words: list[str], max_length: int) -> list[int]:
+def _encoded(task: VisualTask, words: list[str], max_length: int) -> list[int]:
     return [*task.vocabulary.encode(words)[: max_length - 1], EOS]
 
 
 def told(retriever: Retriever, split: Split, exchanged: Tensor, device: torch.device) -> dict[str, float]:
     """Kind of fact -> the share of exchanged captions that score below the true one."""
-    found = compare(retriever, split, exchanged, device)
-    return {kind: float(below.mean()) for kind, (_, _, below) in found.items()}
+    compared = compare(retriever, split, exchanged, device)
+    return {kind: float(below.mean()) for kind, (_, _, below) in compared.items()}
 
 
 @torch.no_grad()
@@ -81,7 +82,7 @@ def compare(retriever: Retriever, split: Split, exchanged: Tensor, device: torch
     its references [n], and whether it scores below the true one (bool [n]). Kinds without any are left out."""
     captions = split.captions(np.arange(len(split)))
     images = embed_images(retriever, split.inputs, device)
-    found = {}
+    compared = {}
     for number, kind in enumerate(KINDS):
         image, reference = (exchanged[:, :, number, 0] != PAD).nonzero(as_tuple=True)
         if len(image) == 0:
@@ -93,5 +94,5 @@ def compare(retriever: Retriever, split: Split, exchanged: Tensor, device: torch
                 texts = embed_captions(retriever, ids, device)
                 scores.append(retriever.compare_own(texts[:, None], images[rows]).squeeze(1))
             below.append(scores[0] > scores[1] + TIE)
-        found[kind] = image.numpy(), reference.numpy(), torch.cat(below).cpu().numpy()
-    return found
+        compared[kind] = image.numpy(), reference.numpy(), torch.cat(below).cpu().numpy()
+    return compared

@@ -103,8 +103,8 @@ def nearest(
         # Few captions suffice for most images; the search goes on for the rest.
         while len(left) and searched < len(texts):
             searched = min(len(texts), max(FIRST * neighbours, 4 * searched))
-            distances, found = index.kneighbors(images[left].numpy(), n_neighbors=searched)
-            for query, cosine, near in zip(left, (1 - distances).round(DECIMALS), found, strict=True):
+            distances, nearest = index.kneighbors(images[left].numpy(), n_neighbors=searched)
+            for query, cosine, near in zip(left, (1 - distances).round(DECIMALS), nearest, strict=True):
                 others, values = _others(images, int(query), cosine, [by_text[text] for text in near], neighbours)
                 rows[query, : len(others)], cosines[query, : len(others)] = others, values
             left = left[rows[left, -1] < 0]
@@ -130,16 +130,16 @@ def read(path: Path, items: NDArray[np.int64], ranks: Sequence[int]) -> NDArray[
     table = read_table(path, MINED)
     rows = {item: row for row, item in enumerate(items.tolist())}
     columns = {rank: column for column, rank in enumerate(ranks)}
-    found = np.full((len(items), len(ranks)), -1)
+    mined = np.full((len(items), len(ranks)), -1)
     fix = "delete it and run `dvc repro`"
     for item, rank, other in zip(*(table[name].to_pylist() for name in ("item", "rank", "mined")), strict=True):
         if rank not in columns or item not in rows:
             continue
         if other not in rows or other == item:
             raise InputError(path, f"has image {other} for image {item}", fix)
-        found[rows[item], columns[rank]] = rows[other]
-    missing = np.argwhere(found < 0)
+        mined[rows[item], columns[rank]] = rows[other]
+    missing = np.argwhere(mined < 0)
     if len(missing):
         item, rank = items[missing[0, 0]], ranks[missing[0, 1]]
         raise InputError(path, f"has no rank {rank} of image {item}", "mine more neighbours, or use lower ranks")
-    return found
+    return mined

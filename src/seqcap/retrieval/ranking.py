@@ -30,9 +30,9 @@ def ranks(
     if items is None:
         items = torch.arange(len(targets), device=targets.device)
     found = []
-    for some, of in zip(torch.split(queries, CHUNK), torch.split(own.to(items.device), CHUNK), strict=True):
+    for some, some_own in zip(torch.split(queries, CHUNK), torch.split(own.to(items.device), CHUNK), strict=True):
         scores = compare(some, targets)
-        mine = of[:, None] == items
+        mine = some_own[:, None] == items
         best = scores.masked_fill(~mine, -torch.inf).amax(1, keepdim=True)
         found.append((~(scores < best - TIE) & ~mine).sum(1) + 1)
     return torch.cat(found).cpu()
@@ -45,10 +45,10 @@ def shared_recall(queries: Tensor, targets: Tensor, k: int, compare: Comparison 
     captions to images, but 0 from images to captions."""
     rows = torch.arange(len(targets), device=targets.device)
     found = []
-    for some, of in zip(torch.split(queries, CHUNK), torch.split(rows, CHUNK), strict=True):
+    for some, some_rows in zip(torch.split(queries, CHUNK), torch.split(rows, CHUNK), strict=True):
         scores = compare(some, targets)
-        own = scores.gather(1, of[:, None])
-        others = of[:, None] != rows
+        own = scores.gather(1, some_rows[:, None])
+        others = some_rows[:, None] != rows
         better = (~(scores <= own + TIE) & others).sum(1)
         tied = ((scores - own).abs() <= TIE).logical_and(others).sum(1)
         found.append(((k - better) / (1 + tied).double()).clamp(0, 1))

@@ -47,9 +47,9 @@ def recalls(retriever: Retriever, split: Split, device: torch.device) -> Recalls
     }
 
 
-def recall_sum(found: Recalls) -> float:
+def recall_sum(measured: Recalls) -> float:
     """R@1 + R@5 + R@10 of both directions, 0 to 6: the criterion for the best epoch."""
-    return sum(values[f"R@{k}"] for values in found.values() for k in KS)
+    return sum(values[f"R@{k}"] for values in measured.values() for k in KS)
 
 
 def recalls_per_seed(config: RetrieverConfig, device: torch.device) -> dict[str, Any]:
@@ -63,5 +63,5 @@ def recalls_per_seed(config: RetrieverConfig, device: torch.device) -> dict[str,
     return {"split": config.evaluate_on, "images": len(split), "captions": captions, "seeds": seeds}
 
 
-def _measured(found: Tensor) -> dict[str, float]:
-    return {f"R@{k}": recall(found, k) for k in KS} | {"median_rank": median_rank(found)}
+def _measured(own_ranks: Tensor) -> dict[str, float]:
+    return {f"R@{k}": recall(own_ranks, k) for k in KS} | {"median_rank": median_rank(own_ranks)}

@@ -7,7 +7,7 @@ A reward metric is an entry of `MODULES`. Modules are found by name, so a run lo
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-# Metric -> its module, with `build(material)` (`mixture.Material`). Sums add metrics in this order.
+# Metric -> its module, with `build(inputs)` (`mixture.RewardInputs`). Sums add metrics in this order.
 MODULES = {
     "bleu1": "seqcap.rewards.bleu",
     "bleu2": "seqcap.rewards.bleu",

@@ -14,7 +14,7 @@ from seqcap.rewards.kernels import bleu_against, bleu_among, cook_bleu
 from seqcap.rewards.sequences import References, checked_hypotheses, scored_lengths
 
 if TYPE_CHECKING:
-    from seqcap.rewards.mixture import Material
+    from seqcap.rewards.mixture import RewardInputs
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,8 +39,8 @@ class Bleu:
         return bleu_against(*self._references.checked(hypotheses, image), self._references.cooked, self._limits)
 
 
-def build(material: Material) -> Bleu:
-    return Bleu(material.plain)
+def build(inputs: RewardInputs) -> Bleu:
+    return Bleu(inputs.plain)
 
 
 def pairwise_bleu(hypotheses: npt.ArrayLike) -> Floats:

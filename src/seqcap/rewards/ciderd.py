@@ -11,7 +11,7 @@ from seqcap.rewards.kernels import Frequencies, Ints, Keys, cider_d, cook_cider,
 from seqcap.rewards.sequences import References
 
 if TYPE_CHECKING:
-    from seqcap.rewards.mixture import Material
+    from seqcap.rewards.mixture import RewardInputs
 
 SIGMA = 6.0
 
@@ -58,5 +58,5 @@ class CiderD:
         return cider_d(rows, lengths, images, *self._cooked, SIGMA)
 
 
-def build(material: Material) -> CiderD:
-    return CiderD(material.ended)
+def build(inputs: RewardInputs) -> CiderD:
+    return CiderD(inputs.ended)

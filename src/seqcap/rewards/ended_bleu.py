@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqcap.rewards.bleu import Bleu
 
 if TYPE_CHECKING:
-    from seqcap.rewards.mixture import Material
+    from seqcap.rewards.mixture import RewardInputs
 
 Floats = npt.NDArray[np.float64]
 
@@ -20,7 +20,7 @@ class EndedBleu:
     """EOS is a token of the references and, where it has one, of the hypothesis: of n-grams and of lengths.
 
     Args:
-        bleu: BLEU against references with EOS (`Material.ended`).
+        bleu: BLEU against references with EOS (`RewardInputs.ended`).
     """
 
     def __init__(self, bleu: Bleu) -> None:
@@ -32,5 +32,5 @@ class EndedBleu:
         return last
 
 
-def build(material: Material) -> EndedBleu:
-    return EndedBleu(Bleu(material.ended))
+def build(inputs: RewardInputs) -> EndedBleu:
+    return EndedBleu(Bleu(inputs.ended))

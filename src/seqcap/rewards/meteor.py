@@ -33,7 +33,7 @@ from seqcap.rewards.sequences import References
 from seqcap.spice.wordnet import wordnet
 
 if TYPE_CHECKING:
-    from seqcap.rewards.mixture import Material
+    from seqcap.rewards.mixture import RewardInputs
 
 Floats = npt.NDArray[np.float64]
 # Read-only like those of a table: for writable arrays numba would compile everything once more.
@@ -112,11 +112,11 @@ class Meteor:
         return meteor(rows, lengths, images, *self._cooked)
 
 
-def build(material: Material) -> Meteor:
-    if material.paraphrases is None:
+def build(inputs: RewardInputs) -> Meteor:
+    if inputs.paraphrases is None:
         fix = "let the group read words/<task>/paraphrases.parquet"
         raise InputError("paraphrases", "are not read, but the reward has meteor", fix)
-    return Meteor(material.plain, Lexicon(material.words, read_table(material.paraphrases, PARAPHRASES)))
+    return Meteor(inputs.plain, Lexicon(inputs.words, read_table(inputs.paraphrases, PARAPHRASES)))
 
 
 def summable(statistics: Floats) -> Floats:

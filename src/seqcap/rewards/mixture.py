@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Material:
+class RewardInputs:
     """What rewards are made of: the training captions and files about their words.
 
     Attributes:
@@ -61,13 +61,13 @@ class Mixture:
 
     Args:
         weights: by metric, keys of `MODULES`. A metric that is absent, or has weight 0, does not count.
-        material: the training references and files that the metrics are made of.
+        inputs: the training references and files that the metrics are made of.
 
     Raises:
         InputError: references are malformed, or a file that METEOR or SPICE needs is missing.
     """
 
-    def __init__(self, weights: Mapping[str, float], material: Material) -> None:
+    def __init__(self, weights: Mapping[str, float], inputs: RewardInputs) -> None:
         wanted = set(modules(weights))
         self._parts: list[tuple[Floats, Metric]] = []
         # In the order of MODULES, on which the last bits of a sum depend.
@@ -75,7 +75,7 @@ class Mixture:
             if name in wanted:
                 module: Any = importlib.import_module(name)
                 own = [weights.get(metric, 0.0) for metric, where in MODULES.items() if where == name]
-                self._parts.append((np.array(own), module.build(material)))
+                self._parts.append((np.array(own), module.build(inputs)))
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
         """Rewards [n]; arguments and errors as in `Metric.score`, or if no metric has a weight."""

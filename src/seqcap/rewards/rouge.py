@@ -11,7 +11,7 @@ from seqcap.rewards.kernels import rouge_l
 from seqcap.rewards.sequences import References
 
 if TYPE_CHECKING:
-    from seqcap.rewards.mixture import Material
+    from seqcap.rewards.mixture import RewardInputs
 
 BETA = 1.2  # weight of recall over precision
 
@@ -32,5 +32,5 @@ class RougeL:
         return rouge_l(*self._references.checked(hypotheses, image), self._references.cooked, BETA)
 
 
-def build(material: Material) -> RougeL:
-    return RougeL(material.plain)
+def build(inputs: RewardInputs) -> RougeL:
+    return RougeL(inputs.plain)

@@ -16,7 +16,7 @@ from seqcap.spice.matching import Graph, build_graph, match
 from seqcap.spice.references import reference_graphs
 
 if TYPE_CHECKING:
-    from seqcap.rewards.mixture import Material
+    from seqcap.rewards.mixture import RewardInputs
 
 SPECIALS = 4  # the first ids, PAD, BOS, EOS and UNK, are not words
 # Nouns without synonyms, so that "<unk>" never matches a rare word of a reference.
@@ -78,5 +78,5 @@ class SpiceReward:
         return graphs
 
 
-def build(material: Material) -> SpiceReward:
-    return SpiceReward(material.plain, material.words, CachedParser(material.parses))
+def build(inputs: RewardInputs) -> SpiceReward:
+    return SpiceReward(inputs.plain, inputs.words, CachedParser(inputs.parses))

@@ -1,6 +1,5 @@
 """Compiles functions by numba."""
 
-import importlib
 import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
@@ -32,7 +31,7 @@ def load_without_blas() -> None:
     if absent:
         sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
     try:
-        importlib.import_module("numba.np.arraymath")
+        import numba.np.arraymath  # noqa: F401  looks for scipy.linalg as it is imported
     finally:
         if absent:
             del sys.modules["scipy.linalg"]

@@ -66,7 +66,6 @@ class Task(ABC):
 
     Args:
         folder: artifacts/<task>.
-        captioner: the class of the captioners that read it.
 
     Raises:
         InputError: the vocabulary is missing or damaged.
@@ -76,7 +75,7 @@ class Task(ABC):
     vocabularies: tuple[Vocabulary, ...]  # of inputs and captions
     feature_shape: tuple[int, ...]  # see `models.build`
 
-    def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.vocabulary = load_vocabulary(folder / "data/vocabulary.json")
         self.vocabularies = (self.vocabulary,)

@@ -69,28 +69,20 @@ class ImageSplit(Split):
         return torch.bincount(self.tokens[self.tokens != PAD], minlength=size)
 
 
-class Reader(Task):
-    """Images or clips with the features that the captioner's class names, or as pixels.
+class VisualTask(Task):
+    """Images or clips with the features of a file, or as pixels.
 
     Args:
         folder: artifacts/<task>.
-        captioner: the class of the captioners that read it; its `features` name what they read.
+        features: the file (`schemas.features_schema`); None: pixels.
 
     Raises:
-        InputError: the class reads no images, or a file is missing or damaged.
+        InputError: a file is missing or damaged.
     """
 
-    def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
-        super().__init__(folder, captioner)
-        if not captioner.features:
-            raise InputError(
-                folder, f"holds images or clips, which {captioner.__module__} does not read", "name another task"
-            )
-        self.store: Store
-        if captioner.features == PIXELS:
-            self.store = PixelStore(folder)
-        else:
-            self.store = FeatureStore(folder / f"features/{captioner.features}.parquet")
+    def __init__(self, folder: Path, features: Path | None) -> None:
+        super().__init__(folder)
+        self.store: Store = FeatureStore(features) if features else PixelStore(folder)
         self.feature_shape = self.store.shape
 
     def inputs(self, split: str) -> ImageInputs:
@@ -132,3 +124,23 @@ class Reader(Task):
 
     def words(self, ids: Sequence[int]) -> list[str]:
         return self.vocabulary.decode(ids)
+
+
+class Reader(VisualTask):
+    """Images or clips with the features that the captioner's class names, or as pixels.
+
+    Args:
+        folder: artifacts/<task>.
+        captioner: the class of the captioners that read it; its `features` name what they read.
+
+    Raises:
+        InputError: the class reads no images, or a file is missing or damaged.
+    """
+
+    def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
+        features = captioner.features
+        if not features:
+            raise InputError(
+                folder, f"holds images or clips, which {captioner.__module__} does not read", "name another task"
+            )
+        super().__init__(folder, None if features == PIXELS else folder / f"features/{features}.parquet")

@@ -142,7 +142,7 @@ class Reader(Task):
     """
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
-        super().__init__(folder, captioner)
+        super().__init__(folder)
         self.source_vocabulary = Vocabulary.read(folder / "data" / SOURCE_VOCABULARY)
         self.vocabularies = (self.source_vocabulary, self.vocabulary)
         self.feature_shape = (len(self.source_vocabulary),)

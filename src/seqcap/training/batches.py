@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from seqcap.objectives.base import Batch
+from seqcap.objectives.shared.base import Batch
 from seqcap.tasks.base import Ids, Split
 
 
@@ -41,18 +41,18 @@ class Batches:
         def order(epoch: int) -> Ids:
             return self.split.order(np.random.default_rng([self.seed, epoch]), self.size)
 
-        def load(at: int) -> Batch:
-            epoch, position = divmod(at, len(self))
+        def load(number: int) -> Batch:
+            epoch, position = divmod(number, len(self))
             return self._share(order(epoch)[position * self.size : (position + 1) * self.size])
 
         if start == stop:
             return
         with ThreadPoolExecutor(1) as reader:
             ahead = reader.submit(load, start)
-            for at in range(start, stop):
+            for number in range(start, stop):
                 batch = ahead.result()
-                if at + 1 < stop:
-                    ahead = reader.submit(load, at + 1)
+                if number + 1 < stop:
+                    ahead = reader.submit(load, number + 1)
                 yield Batch(batch.features.to(device), batch.images, batch.captions.to(device), batch.weight)
 
     def _share(self, chosen: Ids) -> Batch:

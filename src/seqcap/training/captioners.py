@@ -18,8 +18,8 @@ from seqcap.errors import InputError
 from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective, Partner
-from seqcap.rewards.mixture import Material, Metric, Mixture
+from seqcap.objectives.shared.base import Batch, Context, Objective, Partner
+from seqcap.rewards.mixture import Metric, Mixture, RewardInputs
 from seqcap.system import machine
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 from seqcap.training import loop, validation
@@ -104,8 +104,8 @@ class Shared:
     def make(cls, run: TrainingRun) -> Self:
         task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
         training, validating = (task.split(name, run.max_length) for name in ("train", "val"))
-        material = Material(training.references, task.vocabulary.scored_words, run.reads.get("paraphrases"))
-        reward = task.vocabulary.in_words(Mixture(run.reward, material))
+        reward_inputs = RewardInputs(training.references, task.vocabulary.scored_words, run.reads.get("paraphrases"))
+        reward = task.vocabulary.in_words(Mixture(run.reward, reward_inputs))
         return cls(task, training, validating, reward, validation.criteria(task, run, validating))
 
 
@@ -175,9 +175,9 @@ class Job(loop.Job[CaptionerLearner]):
         self.rank, self.world = machine.join_group()
         self.device = machine.one_thread_device()
         machine.check_precision(run.precision, self.device)
-        found = shared(run)
-        self.task, self.training, self.validation = found.task, found.training, found.validation
-        self.reward, self.criteria = found.reward, found.criteria
+        common = shared(run)
+        self.task, self.training, self.validation = common.task, common.training, common.validation
+        self.reward, self.criteria = common.reward, common.criteria
         self.decisive = self.criteria.decisive
         self.order = Batches(self.training, run.training.batch_size, seed, self.rank, self.world)
         self.batches = len(self.order)
@@ -240,7 +240,7 @@ class Job(loop.Job[CaptionerLearner]):
             raise InputError(run.start, problem, "train cross-entropy for longer")
 
     def read(self, state: State[CaptionerLearner]) -> Iterator[Batch]:
-        return self.order.read(state.at, self.steps, self.device)
+        return self.order.read(state.step, self.steps, self.device)
 
     def validate(self, state: State[CaptionerLearner]) -> float:
         inputs = self.validation.inputs

@@ -43,7 +43,7 @@ class State(Generic[L]):
         learner: everything that the optimizer trains.
         parallel: `learner`; under a launcher, its DistributedDataParallel.
         optimizer: clips each parameter group apart; its "pace" multiplies the learning rate.
-        at: steps done.
+        step: steps done.
         curves: rows of `schemas.CURVES`.
         best: the weights kept so far: name of a model -> its tensors.
         best_value: the validation score of the kept weights; None before the first.
@@ -54,7 +54,7 @@ class State(Generic[L]):
     learner: L
     parallel: nn.Module
     optimizer: torch.optim.Optimizer
-    at: int = 0
+    step: int = 0
     curves: list[dict[str, Any]] = field(default_factory=list)
     best: dict[str, Tensors] = field(default_factory=dict)
     best_value: float | None = None
@@ -85,7 +85,7 @@ class State(Generic[L]):
                 return
         for rank, states in enumerate(generators):
             tensors |= {f"random.{rank}.{name}": tensor for name, tensor in states.items()}
-        save_weights(path, tensors, {"at": self.at, "best_value": self.best_value, "curves": self.curves})
+        save_weights(path, tensors, {"at": self.step, "best_value": self.best_value, "curves": self.curves})
 
     def restore(self, path: Path, device: torch.device) -> None:
         tensors, metadata = load_weights(path)
@@ -101,7 +101,7 @@ class State(Generic[L]):
         torch.set_rng_state(states["cpu"])
         if torch.cuda.is_available() and "cuda" in states:
             torch.cuda.set_rng_state(states["cuda"])
-        self.at, self.best_value, self.curves = metadata["at"], metadata["best_value"], metadata["curves"]
+        self.step, self.best_value, self.curves = metadata["at"], metadata["best_value"], metadata["curves"]
 
 
 def _nested(tensors: Tensors) -> dict[str, Tensors]:

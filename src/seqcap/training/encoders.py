@@ -169,16 +169,16 @@ class Job(loop.Job[EncoderLearner]):
         optimizer = torch.optim.AdamW(groups, lr=self.settings.learning_rate, weight_decay=0.01)
         return State(learner, learner, optimizer)
 
-    def set_rates(self, optimizer: torch.optim.Optimizer, at: int) -> None:
+    def set_rates(self, optimizer: torch.optim.Optimizer, step: int) -> None:
         for group in optimizer.param_groups:
-            group["lr"], beta1 = one_cycle(at, self.steps, self.settings.learning_rate)
+            group["lr"], beta1 = one_cycle(step, self.steps, self.settings.learning_rate)
             group["betas"] = beta1, 0.999
 
     def read(self, state: State[EncoderLearner]) -> Iterator[Examples]:
-        for at in range(state.at, self.steps):
-            if at % self.batches == 0:
+        for step in range(state.step, self.steps):
+            if step % self.batches == 0:
                 state.learner.shuffle(len(self.train.images))
-            yield self.train.take(state.learner.order[at % self.batches].cpu(), self.device)
+            yield self.train.take(state.learner.order[step % self.batches].cpu(), self.device)
 
     def validate(self, state: State[EncoderLearner]) -> float:
         """Measures the mean average precision of validation images' labels, 0-1."""
@@ -196,14 +196,14 @@ class Job(loop.Job[EncoderLearner]):
         """Nothing: the stage writes the encoder."""
 
 
-def one_cycle(at: int, steps: int, peak: float) -> tuple[float, float]:
-    """Learning rate and Adam's beta1 after `at` of `steps` steps, as in `torch.optim.lr_scheduler.OneCycleLR`: the rate
-    rises from a 25th of its peak in the first fifth, then falls to almost nothing."""
+def one_cycle(step: int, steps: int, peak: float) -> tuple[float, float]:
+    """Learning rate and Adam's beta1 after `step` of `steps` steps, as in `torch.optim.lr_scheduler.OneCycleLR`: the
+    rate rises from a 25th of its peak in the first fifth, then falls to almost nothing."""
     first, last = 0.2 * steps - 1, steps - 1
-    if first > 0 and at <= first:
-        share = at / first
+    if first > 0 and step <= first:
+        share = step / first
         return _cosine(peak / 25, peak, share), _cosine(0.95, 0.85, share)
-    share = (at - first) / (last - first)
+    share = (step - first) / (last - first)
     return _cosine(peak, peak / 25 / 1e4, share), _cosine(0.85, 0.95, share)
 
 

@@ -51,7 +51,7 @@ class Job(ABC, Generic[L]):
 
     @abstractmethod
     def read(self, state: State[L]) -> Iterator[Any]:
-        """The batches from step `state.at` to the last. Each has a `weight` in the mean over processes."""
+        """The batches from step `state.step` to the last. Each has a `weight` in the mean over processes."""
 
     @abstractmethod
     def validate(self, state: State[L]) -> float:
@@ -66,9 +66,9 @@ class Job(ABC, Generic[L]):
         if self.steps == 0:
             state.keep(value)
 
-    def set_rates(self, optimizer: torch.optim.Optimizer, at: int) -> None:
-        """Sets the learning rates after `at` steps."""
-        decay = self.settings.decay ** (at // self.batches // self.settings.decay_every)
+    def set_rates(self, optimizer: torch.optim.Optimizer, step: int) -> None:
+        """Sets the learning rates after `step` steps."""
+        decay = self.settings.decay ** (step // self.batches // self.settings.decay_every)
         for group in optimizer.param_groups:
             group["lr"] = self.settings.learning_rate * group["pace"] * decay
 
@@ -91,8 +91,8 @@ def train(job: Job[L], kept: Path) -> State[L]:
         if checkpoint.exists():
             with report_wrong_content(checkpoint, "state of this run"):
                 state.restore(checkpoint, job.device)
-                if state.at not in range(job.steps + 1):
-                    raise ValueError(f"it is at step {state.at} of {job.steps}")
+                if state.step not in range(job.steps + 1):
+                    raise ValueError(f"it is at step {state.step} of {job.steps}")
         else:
             job.score_start(state)
         learn(job, state, checkpoint)
@@ -103,9 +103,9 @@ def train(job: Job[L], kept: Path) -> State[L]:
 
 def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
     label = f"{job.name} seed {job.seed}"
-    if state.at > 0 and job.rank == 0:
-        print(f"{label}: goes on from step {state.at}", file=sys.stderr, flush=True)
-    bar = progress(total=job.steps, initial=state.at, desc=label, unit="step", disable=job.rank > 0)
+    if state.step > 0 and job.rank == 0:
+        print(f"{label}: goes on from step {state.step}", file=sys.stderr, flush=True)
+    bar = progress(total=job.steps, initial=state.step, desc=label, unit="step", disable=job.rank > 0)
     logs: dict[str, list[float]] = defaultdict(list)
     saved = time.monotonic()
     for batch in job.read(state):
@@ -114,8 +114,8 @@ def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
             logs[name].append(number * batch.weight)
         state.seconds.append(time.monotonic() - started)
         bar.update()
-        epoch_ends = state.at % job.batches == 0
-        if epoch_ends or state.at % LOG_STEPS == 0:
+        epoch_ends = state.step % job.batches == 0
+        if epoch_ends or state.step % LOG_STEPS == 0:
             check_finite(job, state)
             means = mean_over_processes(job, [float(np.mean(numbers)) for numbers in logs.values()])
             for name, mean in zip(logs, means, strict=True):
@@ -132,7 +132,7 @@ def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
 
 
 def update(job: Job[L], state: State[L], batch: Any) -> dict[str, float]:
-    job.set_rates(state.optimizer, state.at)
+    job.set_rates(state.optimizer, state.step)
     state.learner.train()
     # Before the step, because the learner may count steps.
     resting = state.learner.resting()
@@ -148,7 +148,7 @@ def update(job: Job[L], state: State[L], batch: Any) -> dict[str, float]:
     for group in state.optimizer.param_groups:
         total = total + nn.utils.clip_grad_norm_(group["params"], job.clip)
     state.optimizer.step()
-    state.at += 1
+    state.step += 1
     state.unchecked.append(total)
     return logs  # type: ignore[no-any-return]
 
@@ -158,7 +158,7 @@ def check_finite(job: Job[L], state: State[L]) -> None:
     waits for the GPU, so it reads several steps' sums at once."""
     totals = torch.stack(state.unchecked).tolist()
     state.unchecked.clear()
-    for step, total in enumerate(totals, state.at - len(totals) + 1):
+    for step, total in enumerate(totals, state.step - len(totals) + 1):
         check_number(job, step, "the loss or its gradient", total)
 
 
@@ -173,9 +173,9 @@ def check_number(job: Job[Any], step: int, quantity: str, value: float) -> None:
 
 def record(job: Job[L], state: State[L], quantity: str, value: float) -> None:
     """Adds a point to a learning curve; InputError if it is not finite."""
-    check_number(job, state.at, quantity, value)
-    images = state.at * job.settings.batch_size
-    row = {"variant": job.name, "seed": job.seed, "step": state.at, "images": images}
+    check_number(job, state.step, quantity, value)
+    images = state.step * job.settings.batch_size
+    row = {"variant": job.name, "seed": job.seed, "step": state.step, "images": images}
     state.curves.append(row | {"quantity": quantity, "value": value})
 
 

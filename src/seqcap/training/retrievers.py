@@ -16,12 +16,13 @@ from seqcap import retrieval, tasks
 from seqcap.data.vocabulary import PAD, digest
 from seqcap.errors import InputError
 from seqcap.files.tensors import save_weights
-from seqcap.objectives.base import Batch
+from seqcap.objectives.shared.base import Batch
 from seqcap.retrieval import exchanges
-from seqcap.retrieval.base import RetrievalTask, RetrieverConfig, TrainedRetriever
+from seqcap.retrieval.base import RetrieverConfig, TrainedRetriever
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system import machine
 from seqcap.system.scratch import checkpoints
+from seqcap.tasks.images import VisualTask
 from seqcap.training import loop
 from seqcap.training.batches import Batches
 from seqcap.training.checkpoint import Learner, State, fingerprint
@@ -98,13 +99,14 @@ class Job(loop.Job[RetrieverLearner]):
         self.config, self.name, self.seed, self.settings = config, config.name, seed, config.training
         self.device = machine.one_thread_device()
         folder = tasks.ARTIFACTS / config.task
-        self.task = RetrievalTask(folder, folder / retrieval.features_file(config.architecture))
+        self.task = VisualTask(folder, folder / retrieval.features_file(config.architecture))
         self.training, self.validation = (self.task.split(name, config.max_length) for name in ("train", "val"))
         self.exchanged: Mapping[str, Tensor] = {}
         if self.settings.exchanges:
             self.decisive = "val_told"
-            found = {name: exchanges.read(self.task, name, config.max_length, seed) for name in ("train", "val")}
-            self.exchanged = found
+            self.exchanged = {
+                name: exchanges.read(self.task, name, config.max_length, seed) for name in ("train", "val")
+            }
         self.order = Batches(self.training, self.settings.batch_size, seed)
         self.batches = len(self.order)
         self.steps = self.settings.epochs * self.batches
@@ -114,8 +116,8 @@ class Job(loop.Job[RetrieverLearner]):
         words, shape = len(self.task.vocabulary), self.task.feature_shape
         model = retrieval.build(self.config.architecture, dict(self.config.model), words, shape)
         if not isinstance(model, TrainedRetriever):
-            place = f"src/seqcap/retrieval/{self.config.architecture}.py"
-            raise InputError(place, "its Model is no TrainedRetriever", "derive it from seqcap.retrieval.base's")
+            path = f"src/seqcap/retrieval/{self.config.architecture}.py"
+            raise InputError(path, "its Model is no TrainedRetriever", "derive it from seqcap.retrieval.base's")
         some = np.sort(np.random.default_rng(0).permutation(len(self.training))[:5000])
         model.vocabulary = digest(self.task.vocabulary)
         model.fit_standardisation(self.training.inputs.get(some))
@@ -124,9 +126,9 @@ class Job(loop.Job[RetrieverLearner]):
         return State(learner, learner, Adam(groups, lr=self.settings.learning_rate, fused=True))
 
     def read(self, state: State[RetrieverLearner]) -> Iterator[Batch]:
-        start = state.at
-        for at, batch in enumerate(self.order.read(start, self.steps, self.device), start):
-            yield replace(batch, captions=self.draw(batch, np.random.default_rng([self.seed, at, 1])))
+        start = state.step
+        for step, batch in enumerate(self.order.read(start, self.steps, self.device), start):
+            yield replace(batch, captions=self.draw(batch, np.random.default_rng([self.seed, step, 1])))
 
     def draw(self, batch: Batch, rng: np.random.Generator) -> Tensor:
         """One random caption of each image, and so many with one fact exchanged as the settings say: ids [b, 1 + k,
@@ -144,11 +146,11 @@ class Job(loop.Job[RetrieverLearner]):
         return torch.cat([captions[:, None], others[:, :, :longest]], 1)
 
     def validate(self, state: State[RetrieverLearner]) -> float:
-        found = recalls(state.learner.model, self.validation, self.device)
-        for direction, values in found.items():
+        measured = recalls(state.learner.model, self.validation, self.device)
+        for direction, values in measured.items():
             for name, value in values.items():
                 loop.record(self, state, f"val_{direction}_{name}", value)
-        scores = {"val_recall_sum": recall_sum(found)}
+        scores = {"val_recall_sum": recall_sum(measured)}
         if self.exchanged:
             of_kinds = exchanges.told(state.learner.model, self.validation, self.exchanged["val"], self.device)
             for kind, share in of_kinds.items():

@@ -19,7 +19,7 @@ from seqcap import retrieval
 from seqcap.config import Frozen
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective, Partner, Samples
+from seqcap.objectives.shared.base import Batch, Context, Objective, Partner, Samples
 from seqcap.retrieval.losses import hinges
 from seqcap.retrieval.ranking import ranks, recall
 from seqcap.retrieval.recalls import embed_captions, embed_images

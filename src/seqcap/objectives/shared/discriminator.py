@@ -15,9 +15,8 @@ from torch.nn import functional as F
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner, Tensors
-from seqcap.objectives.base import Batch, Context, Partner
-from seqcap.objectives.cooperation import LISTENER, ListenerObjective, zero_loss
-from seqcap.objectives.distinctiveness import (
+from seqcap.objectives.shared.base import Batch, Context, Partner
+from seqcap.objectives.shared.contrastive_reward import (
     CANDIDATES,
     TRUTH,
     CaptionedBatch,
@@ -28,6 +27,7 @@ from seqcap.objectives.distinctiveness import (
     shuffle_words,
     text_to_image,
 )
+from seqcap.objectives.shared.cooperation import LISTENER, ListenerObjective, zero_loss
 from seqcap.retrieval.mining import mined_file, read
 from seqcap.retrieval.recalls import embed_captions, embed_images
 from seqcap.tasks.base import Inputs

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, Tensors
-from seqcap.objectives.base import Batch, sample_references, sequence_log_prob
+from seqcap.objectives.shared.base import Batch, sample_references, sequence_log_prob
 from seqcap.retrieval.contrast import contrast, copies
 
 WIDTH = 5  # width of the beam for x_bs

@@ -15,7 +15,7 @@ from torch.nn.functional import embedding_bag, log_softmax, nll_loss, normalize,
 
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS
 from seqcap.models.base import Captioner, Tensors, repeat
-from seqcap.objectives.base import Batch, Context
+from seqcap.objectives.shared.base import Batch, Context
 
 FIRST_WORD = len(SPECIALS)
 # What losses log of how much they smooth: the share of a target's weight that is not on the caption's own token. Of Tok

@@ -1,0 +1,1 @@
+"""What several objectives share; no objective itself."""
