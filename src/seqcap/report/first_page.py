@@ -540,6 +540,6 @@ def _origins_on(report: Reported, data: str) -> list[dict[str, str]]:
 def _origin(summary: Summary, label: str) -> list[dict[str, str]]:
     """The rows of a paper's data. What they share is in the first."""
     shared = provenance.in_words(summary.provenance)
-    data = [provenance.data_in_words(task) for task in summary.provenance["data"]]
+    data = provenance.data_in_words(summary.provenance["data"])
     first, *others = [{**dict.fromkeys(shared, ""), "paper": "", **task} for task in data]
     return [{**first, **shared, "paper": label}, *others]

@@ -167,14 +167,27 @@ def in_words(provenance: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def data_in_words(data: Mapping[str, Any]) -> dict[str, str]:
-    """What provenance.json says of one of its data, as cells of a table."""
-    kind = ", sentences" if data["kind"] == "sentences" else ""
-    sizes = [f"{number:,} {split}" for split, number in _ordered(data["sizes"], _SPLITS)]
+def data_in_words(data: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """What provenance.json says of its data, as rows of a table. Tasks that only differ in training items share one."""
+    alike = dict[str, list[Mapping[str, Any]]]()
+    for task in data:
+        others = {split: number for split, number in task["sizes"].items() if split != "train"}
+        alike.setdefault(repr([task["kind"], task["name"], task["seeds"], others]), []).append(task)
+    return [_row_of_data(tasks) for tasks in alike.values()]
+
+
+def _row_of_data(tasks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    first = tasks[0]
+    kind = ", sentences" if first["kind"] == "sentences" else ""
+    sizes = []
+    for split, _ in _ordered(first["sizes"], _SPLITS):
+        numbers = dict.fromkeys(f"{task['sizes'][split]:,}" for task in tasks)
+        sizes.append(f"{' or '.join(numbers)} {split}")
+    names = ", ".join(f"`{task['task']}`" for task in tasks)
     return {
-        "name": f"{data['name']}{kind} (`{data['task']}`)",
+        "name": f"{first['name']}{kind} ({names})",
         "sizes": ", ".join(sizes) or _NOT_RECORDED,
-        "seeds": ", ".join(map(str, data["seeds"])) or _NOT_RECORDED,
+        "seeds": ", ".join(map(str, first["seeds"])) or _NOT_RECORDED,
     }
 
 

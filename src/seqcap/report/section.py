@@ -111,7 +111,7 @@ def _page(
             if outcome.verdict == NOT_RUN
         ),
         origin=provenance.in_words(origin),
-        origin_of_data=[provenance.data_in_words(data) for data in origin["data"]],
+        origin_of_data=provenance.data_in_words(origin["data"]),
         **_shown(results, details=False),
     )
 
