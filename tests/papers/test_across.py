@@ -75,7 +75,7 @@ def test_each_run_has_the_epochs_that_are_nearest_to_the_budget(trained):
         assert runs[name].training.epochs > round(1000 * budget.seconds / milliseconds / STEPS), name
     steps = budget.steps | budget.longer
     seconds = sum(STEPS * runs[name].training.epochs * step / 1000 for name, step in steps.items())
-    assert seconds * len(runs["across_xe"].seeds) == pytest.approx(64 * 60, abs=60)
+    assert seconds * len(runs["across_xe"].seeds) == pytest.approx(62 * 60, abs=30)
 
 
 # --- Ranks
