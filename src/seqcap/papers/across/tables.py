@@ -42,6 +42,7 @@ class Budget(Frozen):
     seconds: float  # of one core
     core: str
     steps: Mapping[str, float]  # run -> milliseconds of a training step, of which its number of epochs follows
+    longer: Mapping[str, float] = {}  # run that takes longer -> milliseconds of a training step
 
 
 class MethodsFile(Frozen):
@@ -125,7 +126,11 @@ def objectives(results: Results) -> Content:
 def _budget(results: Results) -> str:
     """The budget of the data; of others only the minutes on the first page are known."""
     budget = FILE.budgets.get(results.dataset(results.config.pictures))
-    return f"about {budget.seconds:g} seconds of one core ({budget.core})" if budget else "that on the first page"
+    if budget is None:
+        return "that on the first page"
+    longer = [results.by_name[name].label for name in budget.longer if name in results.by_name]
+    more = f"; {', '.join(longer)} longer" if longer else ""
+    return f"about {budget.seconds:g} seconds of one core ({budget.core}{more})"
 
 
 def _points(results: Results) -> str:
