@@ -167,6 +167,15 @@ def test_a_broken_graph_is_one_line(checkout):
 # Two at once
 
 
+def test_it_goes_on_though_nobody_reads(checkout):
+    process = start(checkout, "seqcap", "repro")
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(timeout=300) == 0
+    assert repro.changed_stages(checkout) == set()
+
+
 def test_a_second_run_waits_for_the_first(checkout):
     first = began(checkout, "seqcap", "repro", programs=preloaded())
     second = start(checkout, "seqcap", "repro", programs=preloaded())

@@ -1,6 +1,7 @@
 """Runs the DVC graph of a checkout, several stages at a time."""
 
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ from seqcap.system.scratch import forget, locked
 from seqcap.tasks import STARTS
 
 LARGE = 5 << 20  # bytes
+STANDARD_OUTPUT = 1  # its file descriptor
 
 
 def repro(
@@ -65,7 +67,7 @@ def _repro(
         gone = _absent_inputs(folder, stage) if stage == REPORT else []
         if gone:
             # DVC would not run it. The page names the papers that it lacks.
-            print(f"the report is made without {', '.join(gone)}: nothing of these has run", flush=True)
+            say(f"the report is made without {', '.join(gone)}: nothing of these has run")
             status = execute(stage, folder, "stages/report.py")
         else:
             while (status := execute(stage, folder, *dvc, stage)) == BUSY:
@@ -90,7 +92,7 @@ def _repro(
             graph = unfinished(folder, needed)
         elif CONFIGURE in needed:
             check_unchanged(folder)
-        print(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date", flush=True)
+        say(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date")
         share_cores(folder, sharing)
         try:
             run_graph(graph, run, jobs, read_seconds(folder))
@@ -116,7 +118,24 @@ def run_python(folder: Path, *arguments: str) -> int:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     code = os.pathsep.join([str((folder / "src").resolve()), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     environment = {"OMP_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": code, "PATH": path}
-    return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=False).returncode
+    command = [sys.executable, *arguments]
+    if not stat.S_ISFIFO(os.fstat(STANDARD_OUTPUT).st_mode):
+        return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+    # A stage would fail if it wrote into a pipe that nobody reads any more.
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, encoding="utf-8", errors="replace"
+    ) as process:
+        for line in process.stdout or ():
+            say(line.rstrip("\n"))
+    return process.returncode
+
+
+def say(line: str) -> None:
+    """Prints a line. If nobody reads any more, as behind `| head`, it is dropped, and so is what follows."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_OUTPUT)
 
 
 def run_graph(
