@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[1]
 def entries() -> dict[str, ReportedRun]:
     """Those of the papers; a user's own do not change the invented pages."""
     config = Project(read_params(ROOT)).stages("section")["across"].config
-    of_papers = {"across_start", *FILE.budgets["scenes"].steps}
+    budget = FILE.budgets["scenes"]
+    of_papers = {"across_start", *budget.steps, *budget.longer}
     return {entry.name: entry for entry in config.runs if entry.name in of_papers}
 
 
