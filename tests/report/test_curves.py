@@ -37,3 +37,14 @@ def test_every_curve_is_thinned_by_itself(tmp_path):
     lines = curve_lines("sle", [tmp_path / "curves.parquet"])
     assert lines[:4] == ["sle,a,1,0,loss,0", "sle,a,1,1,loss,0.3333", "sle,a,1,2,loss,0.6667", "sle,a,2,0,loss,0"]
     assert len(lines) == 12
+
+
+def test_a_curve_that_others_continue_from_is_told_once(tmp_path):
+    """Each of these has it beside its own weights."""
+    rows = [
+        {"variant": "a", "seed": 1, "step": step, "images": step, "quantity": "loss", "value": step / 3}
+        for step in range(3)
+    ]
+    for name in ("own", "start"):
+        parquet.write_rows(tmp_path / f"{name}.parquet", rows, schemas.CURVES)
+    assert len(curve_lines("psst", [tmp_path / "own.parquet", tmp_path / "start.parquet"])) == len(rows)

@@ -28,7 +28,8 @@ def lines_of(paper: str, curves: pa.Table) -> list[str]:
     rows = curves.sort_by([(column, "ascending") for column in order]).to_pylist()
     lines = []
     for (variant, quantity, seed), curve in groupby(rows, key=itemgetter(*order[:3])):
-        points = [(row["step"], row["value"]) for row in curve]
+        # What others continue from is there once more with each of these.
+        points = list({row["step"]: row["value"] for row in curve}.items())
         if not quantity.startswith(_OF_VAL):
             points = thinned(points)
         lines += [f"{paper},{variant},{seed},{step},{quantity},{value:.4g}" for step, value in points]
