@@ -262,6 +262,9 @@ def test_samples_rise_by_their_reward():
     assert gained_in("CIDEr", found).points == pytest.approx(0)
     # Not every run is paid for something.
     assert gained_in("CIDEr", {QUALITY: found[QUALITY]}, sampled=True) == found[QUALITY]
+    # Of rewards that were noted once nothing is known.
+    once = [*curve("a", 0.1, 0.3, 0.3, 0.3), list(curve("a", 0.1, 0.1, 0.1, 0.5, quantity="train_reward"))[-1]]
+    assert SAMPLED not in gains(pd.DataFrame(once))["a"]
 
 
 def test_updates_begin_when_the_captioner_learns():

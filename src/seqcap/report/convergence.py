@@ -39,7 +39,7 @@ def validated_by(metric: str) -> str:
 def gains(curves: pd.DataFrame) -> Mapping[str, Mapping[str, Gain]]:
     """Run -> `RECALL`, `QUALITY` or `SAMPLED` -> how much its curve rose from the last quarter but one of its updates
     to the last one. Steps in which a discriminator or a head learns alone are no updates of the run. A run without
-    updates or validation is left out. `curves` has the columns of `schemas.CURVES`."""
+    updates or validation is left out, and so is a curve of one point. `curves` has the columns of `schemas.CURVES`."""
     gained: dict[str, dict[str, Gain]] = {}
     chosen = curves[curves["quantity"].isin(_CURVES)]
     for name, curves_of_run in chosen.groupby("variant"):
@@ -53,8 +53,9 @@ def gains(curves: pd.DataFrame) -> Mapping[str, Mapping[str, Gain]]:
             continue
         first = _first_update(validated)
         for quantity, curve in by_seed.items():
-            if curve.index.max() > first:
-                gained.setdefault(str(name), {})[_CURVES[quantity]] = _gained(curve[curve.index >= first])
+            updated = curve[curve.index >= first]
+            if len(updated) > 1:
+                gained.setdefault(str(name), {})[_CURVES[quantity]] = _gained(updated)
     return gained
 
 
