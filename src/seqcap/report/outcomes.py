@@ -133,7 +133,8 @@ def _failed(paper: str, summary: Summary, claim: Claim) -> Failed:
     reason = _reason(claim)
     if summary.rule:
         # Its texts name others of the page.
-        verdict, reason = f"{verdict} (older rule, {summary.rule})", f"on [its page]({paper}/report.md#claims)" if reason else ""
+        verdict = f"{verdict} (older rule, {summary.rule})"
+        reason = f"on [its page]({paper}/report.md#claims)" if reason else ""
     return Failed(paper, claim, verdict, counted(claim), against, reason)
 
 
