@@ -17,8 +17,8 @@ from seqcap.files.json_file import write_json
 from seqcap.pipeline.graph import CONFIGURE, GRAPH, LOCK, REPORT, check_unchanged, graph_file, lock_files
 from seqcap.pipeline.parameter_files import PARAMS, read_yaml
 from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
-from seqcap.pipeline.schedule import Queue, cores, jobs_here, note_seconds, read_seconds
-from seqcap.system.machine import MACHINE
+from seqcap.pipeline.schedule import Queue, jobs_here, note_seconds, read_seconds
+from seqcap.system.machine import MACHINE, cores
 from seqcap.system.scratch import forget, locked
 from seqcap.tasks import STARTS
 

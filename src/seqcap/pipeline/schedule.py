@@ -1,6 +1,5 @@
 """Which stage of the graph starts next, and how many run side by side."""
 
-import os
 from collections.abc import Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -9,16 +8,10 @@ import psutil
 
 from seqcap.files.json_file import read_json, write_json
 from seqcap.pipeline.records import DVC
+from seqcap.system.machine import cores
 
 SECONDS = DVC / "seqcap-seconds.json"  # stage -> seconds; local, as DVC's own records there
 MEMORY = 2 << 30  # bytes: more than any stage of the default scale takes
-
-
-def cores() -> int:
-    """How many cores this process may use; on a shared machine it may be bound to some of them."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def jobs_here() -> int:

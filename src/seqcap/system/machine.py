@@ -119,19 +119,27 @@ def _lstm_takes_bfloat16() -> bool:
     return True
 
 
+def cores() -> int:
+    """How many cores this process may use; on a shared machine it may be bound to some of them."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def workers() -> int:
     """How many processes may train side by side on a CPU; one under a launcher, which starts its own."""
-    if "LOCAL_RANK" in os.environ:
-        return 1
-    wanted = Machine.read().workers
-    return (os.cpu_count() or 1) if wanted == "auto" else wanted
+    return 1 if "LOCAL_RANK" in os.environ else _share()
 
 
 def threads(processes: int) -> int:
     """How many threads one of `processes` may compute in, where no other work of its stage runs."""
+    return max(1, _share() // processes)
+
+
+def _share() -> int:
+    """The cores that a stage may take."""
     wanted = Machine.read().workers
-    cores = len(os.sched_getaffinity(0)) if wanted == "auto" else wanted
-    return max(1, cores // processes)
+    return cores() if wanted == "auto" else wanted
 
 
 def relaunch() -> None:

@@ -6,7 +6,6 @@ encoders of videos on action classes."""
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -88,7 +87,7 @@ def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
     data of its own, 0-1. InputError if the loss or a gradient is not finite."""
     # Several threads would be many times slower beside another stage, and the bytes would depend on their number.
     torch.set_num_threads(1)
-    cores = len(os.sched_getaffinity(0))
+    cores = machine.cores()
     torch.backends.cudnn.deterministic = True
     # An encoder of single frames learns from images.
     frames = config.frames if encoder.frames > 1 else None
