@@ -24,7 +24,7 @@ def points(paper: str, names: str, purpose: str) -> pd.DataFrame:
     """A row per run: CIDEr at the end and at the start, and its purpose at the end."""
     curves = pd.read_csv(Path("reports") / paper / "results/curves.csv")
     rows = {}
-    for name, its in curves.groupby("variant"):
+    for name, its in curves.groupby("run"):
         if not re.fullmatch(names, str(name)):
             continue
         lines = its.pivot_table(index="step", columns=["quantity", "seed"], values="value")

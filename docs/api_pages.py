@@ -117,7 +117,7 @@ def curve(paper: str, run: str) -> list[tuple[int, float]]:
     values: dict[int, list[float]] = defaultdict(list)
     with (ROOT / f"reports/{paper}/results/curves.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            if row["variant"] == run and row["quantity"] == "val_cider":
+            if row["run"] == run and row["quantity"] == "val_cider":
                 values[int(row["step"])].append(float(row["value"]))
     return [(step, fmean(found)) for step, found in sorted(values.items())]
 

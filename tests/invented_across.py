@@ -69,14 +69,14 @@ class AcrossRun(PaperRun):
                     for item, more in enumerate(noise):
                         rank = None if of_set else 0
                         table.add(entry.name, seed, item, decoder, rank, metric, level + float(more))
-                keys = {"variant": entry.name, "seed": seed, "decoder": "sample"}
+                keys = {"run": entry.name, "seed": seed, "decoder": "sample"}
                 table.rows += counts_of(keys, "mBleu1-4", 0.2 + 0.5 * self.quality(entry.name) + noise, self.samples)
         for item, more in enumerate(rng_of(0, HUMAN).normal(0, 0.01, self.images)):
             table.add(HUMAN, 0, item, "sample", 0, "precision_true", 0.9 + float(more))
         return table.rows
 
     def curves(self, name: str) -> Rows:
-        keys = {"variant": name, "images": 0, "quantity": "val_cider"}
+        keys = {"run": name, "images": 0, "quantity": "val_cider"}
         gains = (0.0, 0.1, 0.1) if self.entry(name).epochs else (0.0,)
         return [
             keys | {"seed": seed, "step": 10 * epoch, "value": 0.6 + gain * self.quality(name)}

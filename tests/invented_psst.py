@@ -148,7 +148,7 @@ class PsstRun(PaperRun):
             cider = self.level(entry.name)[0]
             for seed in entry.seeds:
                 noise = self.hard() + rng_of(seed, entry.name).normal(0, 0.01, self.images)
-                keys = {"variant": entry.name, "seed": seed, "decoder": "greedy"}
+                keys = {"run": entry.name, "seed": seed, "decoder": "greedy"}
                 table.rows += counts_of(keys, "BLEU1-4", 0.3 * cider + noise)
                 for item, more in enumerate(noise):
                     for metric, value in {
@@ -226,7 +226,7 @@ class PsstRun(PaperRun):
         """In memory; the second domain's people are left out, as reading the files does it."""
         rows = self.scores("psst_image")
         if self.second:
-            rows += [row for row in self.scores("psst_image2") if not row["variant"].startswith("human")]
+            rows += [row for row in self.scores("psst_image2") if not row["run"].startswith("human")]
         return self.of_rows(rows)
 
     def curves(self, name: str) -> Rows:
@@ -235,7 +235,7 @@ class PsstRun(PaperRun):
         for seed in self.entry(name).seeds:
             for step in (0,) if name == "psst_mle" else range(0, 121, 20):
                 share = 1 - np.exp(-step / 40)
-                keys = {"variant": name, "seed": seed, "step": step, "images": step * 128}
+                keys = {"run": name, "seed": seed, "step": step, "images": step * 128}
                 quantities = {"val_cider": 1.0 + (cider - 1.0) * share, "val_R@10": 0.3 + (recall - 0.3) * share}
                 rows += [keys | {"quantity": quantity, "value": float(value)} for quantity, value in quantities.items()]
         return rows

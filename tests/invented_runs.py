@@ -150,7 +150,7 @@ class PaperRun:
                         length = 4 if same else int(rng.integers(5, 11))
                         tokens = WORDS[:length] if same else [str(word) for word in rng.choice(WORDS, length)]
                         log_prob = -float(rank + 1 + rng.random()) * (1 if peaked else 3)
-                        keys = {"variant": entry.name, "seed": seed, "item": image, "decoder": decoder, "rank": rank}
+                        keys = {"run": entry.name, "seed": seed, "item": image, "decoder": decoder, "rank": rank}
                         rows.append(keys | {"text": " ".join(tokens), "tokens": tokens, "log_prob": log_prob})
         return rows
 
@@ -219,7 +219,7 @@ class Table:
         self, name: str, seed: int, item: int | None, decoder: str, rank: int | None, metric: str, value: float
     ) -> None:
         if metric not in self._missing:
-            keys = {"variant": name, "seed": seed, "item": item, "decoder": decoder, "rank": rank}
+            keys = {"run": name, "seed": seed, "item": item, "decoder": decoder, "rank": rank}
             self.rows.append(keys | {"metric": metric, "value": float(value)})
 
 
@@ -392,7 +392,7 @@ class SleRun(PaperRun):
             table.add(name, seed, None, decoder, None, "METEOR", 0.26)
 
     def _counts(self, table: Table, name: str, seed: int, decoder: str, noise: Any) -> None:
-        keys = {"variant": name, "seed": seed, "decoder": decoder}
+        keys = {"run": name, "seed": seed, "decoder": decoder}
         if decoder != "greedy":
             table.rows += counts_of(keys, "mBleu1-4", self._levels(name)["mBleu4"] + noise, slots=2)
         if decoder != "sample":
@@ -405,7 +405,7 @@ class SleRun(PaperRun):
             for step in steps:
                 for quantity in ("train_reward", "val_cider"):
                     value = 0.7 + 0.4 * (1 - np.exp(-step / 60)) + 0.01 * seed
-                    keys = {"variant": name, "seed": seed, "step": step, "images": step * 50}
+                    keys = {"run": name, "seed": seed, "step": step, "images": step * 50}
                     rows.append(keys | {"quantity": quantity, "value": float(value)})
         return rows
 
@@ -483,7 +483,7 @@ class SpiderRun(PaperRun):
                             levels["f1_true"] = only_true + noise
                         for metric, value in levels.items():
                             table.add(name, seed, image, decoder, 0, metric, value)
-                    keys = {"variant": name, "seed": seed, "decoder": decoder}
+                    keys = {"run": name, "seed": seed, "decoder": decoder}
                     table.rows += counts_of(keys, "BLEU1-4", 0.3 * cider + rng.normal(0, 0.02, self.images))
                     corpus = {"CIDEr": cider, "METEOR": 0.25, "ROUGE_L": 0.5, "SPICE": 0.2, "SPIDEr_sum": cider + 0.2}
                     corpus |= {f"BLEU{n}": cider * 0.7 / n + 0.001 * seed for n in range(1, 5)}
@@ -513,7 +513,7 @@ class SpiderRun(PaperRun):
                     "train_reward": level * (0.8 + 0.2 * share) + gain * share + 2 * noise[2] * level,
                 }
                 for quantity, value in quantities.items():
-                    keys = {"variant": name, "seed": seed, "step": step, "images": step * 50}
+                    keys = {"run": name, "seed": seed, "step": step, "images": step * 50}
                     rows.append(keys | {"quantity": quantity, "value": float(value)})
         return rows
 
@@ -637,7 +637,7 @@ class SmoothingRun(PaperRun):
             for seed in self.seeds:
                 rng = rng_of(seed, name)
                 for decoder in ("greedy", "beam"):
-                    keys = {"variant": name, "seed": seed, "decoder": decoder}
+                    keys = {"run": name, "seed": seed, "decoder": decoder}
                     noise = hard + rng.normal(0, 0.02, self.images)
                     levels = {"CIDEr": cider, "METEOR": 0.25, "ROUGE_L": 0.5, "SPICE": 0.2}
                     # Losses on sequences lengthen captions by half a word.
@@ -665,7 +665,7 @@ class SmoothingRun(PaperRun):
             for seed in self.seeds:
                 rng = rng_of(seed, name)
                 for decoder in ("greedy", "beam"):
-                    keys = {"variant": name, "seed": seed, "decoder": decoder}
+                    keys = {"run": name, "seed": seed, "decoder": decoder}
                     rows.append(keys | {"item": None, "rank": None, "metric": "BLEU", "value": level})
                     rows += counts_of(keys, "BLEU", level + hard + rng.normal(0, 0.01, self.images))
         return rows
@@ -674,7 +674,7 @@ class SmoothingRun(PaperRun):
         rows: Rows = []
         hard = np.random.default_rng(7).normal(0, 0.05, self.images)
         for name, members in self.members.items():
-            keys = {"variant": name, "seed": 1, "decoder": "beam"}
+            keys = {"run": name, "seed": 1, "decoder": "beam"}
             for references, level in (("c5", 0.9), ("c40", 0.95)):
                 gain = 0.02 * members
                 for metric in ("CIDEr", "METEOR", "ROUGE_L", "SPICE"):
@@ -695,7 +695,7 @@ class SmoothingRun(PaperRun):
             rng = rng_of(seed, name)
             for step in range(0, 241, 40):
                 value = start + gain * (0.02 + self.gain(loss)) * (1 - np.exp(-step / 60)) + gain * rng.normal(0, 0.005)
-                keys = {"variant": name, "seed": seed, "step": step, "images": step * 50}
+                keys = {"run": name, "seed": seed, "step": step, "images": step * 50}
                 rows.append(keys | {"quantity": quantity, "value": float(value)})
                 rows.append(keys | {"quantity": "train_loss", "value": float(3 - value)})
                 if loss.startswith("tok"):

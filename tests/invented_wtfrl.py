@@ -66,7 +66,7 @@ class WtfrlRun(PaperRun):
     images: int = 20
     samples: int = 0
     names: list[str] = field(default_factory=lambda: [*LIKE, *CHANGES])
-    # Scores of best captions that are others: (variant, metric, item) -> value.
+    # Scores of best captions that are others: (run, metric, item) -> value.
     set_to: dict[tuple[str, str, int], float] = field(default_factory=dict)
 
     def like(self, name: str) -> str:
@@ -113,13 +113,13 @@ class WtfrlRun(PaperRun):
             name = entry.name
             for seed in entry.seeds:
                 noise = hard + rng_of(seed, name).normal(0, 0.0004, self.images)
-                keys = {"variant": name, "seed": seed, "decoder": "beam"}
+                keys = {"run": name, "seed": seed, "decoder": "beam"}
                 table.rows += counts_of(keys, "BLEU1-4", printed(self.like(name), "BLEU4") + noise)
                 for item, more in enumerate(noise):
                     self._caption(table, name, seed, item, float(more), exact)
         self._people(table, hard, exact)
         for row in table.rows:
-            key = (row["variant"], row["metric"], row["item"])
+            key = (row["run"], row["metric"], row["item"])
             if row["rank"] == 0 and key in self.set_to:
                 row["value"] = self.set_to[key]
         return table.rows
@@ -171,7 +171,7 @@ class WtfrlRun(PaperRun):
         steps = (0,) if name == "tf" else range(0, 81 + alone, 10)
         for seed in entry.seeds:
             for step in steps:
-                keys = {"variant": name, "seed": seed, "step": step, "images": step * 20}
+                keys = {"run": name, "seed": seed, "step": step, "images": step * 20}
                 quantities: dict[str, float] = {}
                 if step % 40 == 0:
                     quantities |= {"val_cider": 1.0 - 0.001 * step + 0.001 * seed, "val_R@10": 0.5 + 0.001 * step}

@@ -101,7 +101,7 @@ def decoded_row(
     run: str, item: int, decoder: str, rank: int, tokens: list[str], seed: int = 1, log_prob: float = -1.0
 ) -> dict[str, Any]:
     """A captioner's caption."""
-    row = {"variant": run, "seed": seed, "item": item, "decoder": decoder, "rank": rank}
+    row = {"run": run, "seed": seed, "item": item, "decoder": decoder, "rank": rank}
     return row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": log_prob}
 
 

@@ -78,7 +78,7 @@ def inputs(here: Path) -> None:
     references = {"images": [{"id": 1}], "annotations": [{"image_id": 1, "caption": "a dog runs"}]}
     (here / "references.json").write_text(json.dumps(references))
     (here / "candidates.json").write_text(json.dumps([{"image_id": 1, "caption": "a dog"}]))
-    caption = {"variant": "model", "seed": 1, "item": 1, "decoder": "beam", "rank": 0}
+    caption = {"run": "model", "seed": 1, "item": 1, "decoder": "beam", "rank": 0}
     caption |= {"text": "a dog", "tokens": ["a", "dog"], "log_prob": -1.0}
     write_rows(here / "decoded.parquet", [caption], DECODED)
     image = {"item": 1, "split": "test", "file": "COCO_val2014_000000000001.jpg", "coco_id": 1}

@@ -78,14 +78,14 @@ def task(tmp_path, monkeypatch):
 
 
 def corpus(scores, run, decoder, metric):
-    chosen = scores[(scores.variant == run) & (scores.decoder == decoder) & (scores.metric == metric)]
+    chosen = scores[(scores.run == run) & (scores.decoder == decoder) & (scores.metric == metric)]
     (value,) = chosen[chosen["item"].isna()].value
     return value
 
 
 def totals(scores, run, decoder, metric):
     """What the images add to a corpus metric, summed."""
-    chosen = scores[(scores.variant == run) & (scores.decoder == decoder) & (scores.metric == metric)]
+    chosen = scores[(scores.run == run) & (scores.decoder == decoder) & (scores.metric == metric)]
     return np.sum(chosen.statistics.tolist(), axis=0)
 
 
@@ -106,7 +106,7 @@ def test_captions_that_are_references_score_as_such(scored):
 
 
 def test_every_metric_has_its_rows_once_without_java(scored):
-    keys = ["variant", "seed", "item", "decoder", "rank", "metric"]
+    keys = ["run", "seed", "item", "decoder", "rank", "metric"]
     assert not scored.duplicated(keys).any()
     assert (np.isfinite(scored.value) == scored.statistics.isna()).all()
     for metric in QUALITY_TABLE:
@@ -116,7 +116,7 @@ def test_every_metric_has_its_rows_once_without_java(scored):
 
 
 def test_rows_are_of_the_level_that_the_registry_says(scored):
-    people = scored.variant == "human"
+    people = scored.run == "human"
     for metric, rows in scored[~people & scored.value.notna()].groupby("metric"):
         levels = {
             "caption": rows["item"].notna() & rows["rank"].notna(),
@@ -141,7 +141,7 @@ def test_a_corpus_metric_is_that_of_its_images_counts(scored):
 
 def test_first_captions_are_scored_by_every_reward_and_for_repetition(scored):
     first = scored[(scored["rank"] == 0) & scored["item"].notna() & (scored.decoder != "sample")]
-    values = first.set_index(["metric", "variant", "decoder", "item"]).value.sort_index()
+    values = first.set_index(["metric", "run", "decoder", "item"]).value.sort_index()
     assert values["reward_mixed", "perfect"].to_numpy() == pytest.approx(2.5)
     assert values["reward_cider"].equals(values["CIDEr"])
     pd.testing.assert_series_equal(values["SPIDEr_sum"], values["CIDEr"] + values["SPICE"], check_names=False)
@@ -152,23 +152,23 @@ def test_first_captions_are_scored_by_every_reward_and_for_repetition(scored):
 
 def test_truth_is_that_of_the_scene_and_people_are_measured_too(scored):
     truth = scored[scored.metric.isin(["precision_true", "recall_true", "f1_true", "all_true"])]
-    people = scored[scored.variant == "human"]
+    people = scored[scored.run == "human"]
     assert set(people.metric) == set(truth.metric)
     assert set(people[people.metric == "precision_true"].value) == {1}
     assert set(people.decoder) == {"sample"}
     # `perfect` says what they say.
     keys = ["item", "rank", "metric"]
-    same = truth[(truth.variant == "perfect") & (truth.decoder == "sample")]
+    same = truth[(truth.run == "perfect") & (truth.decoder == "sample")]
     pd.testing.assert_series_equal(people.set_index(keys).value, same.set_index(keys).value)
     each = truth[truth["rank"].notna()].pivot_table(
-        index=["variant", "decoder", "item", "rank"], columns="metric", values="value"
+        index=["run", "decoder", "item", "rank"], columns="metric", values="value"
     )
     harmonic = 2 / (1 / each.precision_true + 1 / each.recall_true)
     pd.testing.assert_series_equal(each.f1_true, harmonic, check_names=False)
-    recall = truth[(truth.metric == "recall_true") & (truth.variant == "human")].set_index("item")
+    recall = truth[(truth.metric == "recall_true") & (truth.run == "human")].set_index("item")
     single, together = recall[recall["rank"].notna()].value, recall[recall["rank"].isna()].value
     assert (single.groupby("item").max() <= together).all()
-    assert set(truth[(truth.variant == "wrong") & (truth.metric == "all_true")].value) == {0}
+    assert set(truth[(truth.run == "wrong") & (truth.metric == "all_true")].value) == {0}
 
 
 def test_photographs_have_no_truth_and_single_captions_no_diversity(task):
@@ -178,7 +178,7 @@ def test_photographs_have_no_truth_and_single_captions_no_diversity(task):
     (task / DATA / "scenes.parquet").unlink()
     scores = evaluate(config(dataset="flickr8k", rewards={})).to_pandas()
     assert set(scores.metric) == {*QUALITY_TABLE, "BLEU1-4", "words", "seq-rep-2", "log_prob_mean"}
-    assert set(scores.variant) == set(RUNS)
+    assert set(scores.run) == set(RUNS)
 
 
 def test_a_split_without_captions_is_one_line(task):

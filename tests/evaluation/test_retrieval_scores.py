@@ -153,7 +153,7 @@ def task(scored, tmp_path, monkeypatch):
 
 def values(scores, run, seed, metric):
     """(item, rank) -> value."""
-    chosen = scores[(scores.variant == run) & (scores.seed == seed) & (scores.metric == metric)]
+    chosen = scores[(scores.run == run) & (scores.seed == seed) & (scores.metric == metric)]
     assert len(chosen)
     return chosen.set_index(["item", "rank"]).value.sort_index()
 
@@ -184,7 +184,7 @@ def decoded(run, seed):
 
 def test_every_caption_has_a_row_of_every_metric(scores):
     scores = scores[~scores.metric.str.contains("_told_")]
-    rows = scores.groupby(["variant", "seed", "decoder", "metric"]).size()
+    rows = scores.groupby(["run", "seed", "decoder", "metric"]).size()
     runs = {(run, seed, "greedy", metric): 8 for run in RUNS for seed in SEEDS for metric in METRICS | TRUTH}
     runs |= {(run, seed, "greedy", "xe_log_prob"): 8 for run in RUNS for seed in SEEDS}
     own = {metric for metric in METRICS if metric.startswith("own")}
@@ -198,7 +198,7 @@ def test_every_caption_has_a_row_of_every_metric(scores):
     runs |= {("human:listener", seed, "sample", f"own_text_R@{k}"): 8 for seed in SEEDS for k in (1, 5, 10)}
     runs |= {("human", 0, "sample", f"{whose}_text_R@{k}"): 8 for whose in ("fixed", "twin") for k in (1, 5, 10)}
     assert rows.to_dict() == runs
-    assert not scores.duplicated(["variant", "seed", "item", "decoder", "rank", "metric"]).any()
+    assert not scores.duplicated(["run", "seed", "item", "decoder", "rank", "metric"]).any()
     assert np.isfinite(scores.value).all()
 
 
@@ -216,7 +216,7 @@ def test_the_judge_chooses_between_the_own_image_and_the_one_most_like_it(scores
 
 def text_recalls(scores, run, seed):
     """(metric, item) -> value."""
-    found = scores[(scores.variant == run) & (scores.seed == seed) & scores.metric.str.contains("_text_")]
+    found = scores[(scores.run == run) & (scores.seed == seed) & scores.metric.str.contains("_text_")]
     assert found["rank"].isna().all()
     return found.set_index(["metric", "item"]).value
 
@@ -362,7 +362,7 @@ def test_people_are_set_against_captions_with_one_fact_exchanged(scores):
     for place, text in zip(people, texts, strict=True):
         item = TEST.index(place[0])
         for kind, ids in zip(exchanges.KINDS, exchanged[item, place[1]], strict=True):
-            found = scores[(scores.variant == "human") & (scores.metric == f"fixed_told_{kind}")]
+            found = scores[(scores.run == "human") & (scores.metric == f"fixed_told_{kind}")]
             found = found[(found.item == place[0]) & (found["rank"] == place[1])].value.tolist()
             if int(ids[0]) == PAD:
                 assert found == []

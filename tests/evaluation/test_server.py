@@ -53,9 +53,9 @@ def test_server_scores_are_those_against_the_first_references(said):
     # No image has 41 references.
     assert set(table.metric) == {f"{metric} c{number}" for metric in (*SERVER, "BLEU1-4") for number in (5, 40)}
     assert set(table.decoder) == {"beam"}
-    assert not table.duplicated(["variant", "seed", "item", "metric"]).any()
+    assert not table.duplicated(["run", "seed", "item", "metric"]).any()
     assert (table.value.between(0, 10) == table.statistics.isna()).all()
-    corpora = table[table["item"].isna()].set_index(["variant", "seed", "metric"]).value
+    corpora = table[table["item"].isna()].set_index(["run", "seed", "metric"]).value
     assert len(corpora) == 3 * 2 * len(SERVER)
     for number in (5, 40):
         references = {image: captions[:number] for image, captions in said.items()}
@@ -63,7 +63,7 @@ def test_server_scores_are_those_against_the_first_references(said):
             captions = [(image, spoken[place]) for image, spoken in said.items()]
             # By pycocoevalcap itself: forty references, and document frequencies of these references alone.
             expected, _ = official.measure(references, captions, LEXICAL)
-            chosen = table[(table.variant == run) & (table.seed == seed) & table["item"].notna()]
+            chosen = table[(table.run == run) & (table.seed == seed) & table["item"].notna()]
             for metric in LEXICAL:
                 name = f"{metric} c{number}"
                 assert corpora[run, seed, name] == pytest.approx(expected[metric].corpus(), abs=1e-9)

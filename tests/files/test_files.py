@@ -69,9 +69,9 @@ def test_columns_in_another_order_and_what_may_be_null_are_read(tmp_path):
     parquet.write_rows(tmp_path / "images.parquet", rows, schemas.IMAGES)
     assert parquet.read_table(tmp_path / "images.parquet", schemas.IMAGES).to_pylist() == rows
     nothing = dict.fromkeys(("item", "rank", "value", "statistics"))
-    rows = [{"variant": "v", "seed": 1, "decoder": "beam", "metric": "BLEU4", **nothing}]
+    rows = [{"run": "v", "seed": 1, "decoder": "beam", "metric": "BLEU4", **nothing}]
     parquet.write_rows(tmp_path / "scores.parquet", rows, schemas.SCORES)
-    for dictionaries in ((), ("variant",)):
+    for dictionaries in ((), ("run",)):
         table = parquet.read_table(tmp_path / "scores.parquet", schemas.SCORES, dictionaries)
         assert table.to_pylist() == [{name: rows[0][name] for name in table.column_names}]
 

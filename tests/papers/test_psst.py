@@ -119,7 +119,7 @@ def test_methods_are_not_compared_below_mle(moved, said, refused):
     made = few(shift=-0.5)
     rows_of = made.scores("psst_image")
     for row in rows_of:
-        if row["variant"] == "psst_mle" and row["metric"] == "CIDEr":
+        if row["run"] == "psst_mle" and row["metric"] == "CIDEr":
             row["value"] += moved
     run = made.of_rows(rows_of)
     assert f"{said}{refused}" in PLACES["table2"].words(run)
@@ -161,8 +161,8 @@ def changed(**values: dict[str, float]) -> Results:
     made = few()
     rows_of = made.scores("psst_image")
     for row in rows_of:
-        if row["metric"] in values.get(str(row["variant"]), {}):
-            row["value"] = values[str(row["variant"])][str(row["metric"])]
+        if row["metric"] in values.get(str(row["run"]), {}):
+            row["value"] = values[str(row["run"])][str(row["metric"])]
     return made.of_rows(rows_of)
 
 
@@ -287,7 +287,7 @@ def test_what_rests_on_a_listener_that_does_not_learn_cannot_be_tested(monkeypat
     # With some images below their margin a large hinge is that of a hard domain.
     runs = (("st_w1", 0.37, 1.0), ("st_w2", 0.37, 1.0), ("luo_w1", 0.2, 1.0), ("multinomial_w1", 0.37, 0.93))
     for name, hinge, share in runs:
-        keys = {"variant": name, "seed": 1, "images": 0}
+        keys = {"run": name, "seed": 1, "images": 0}
         rows += [
             keys | {"step": step, "quantity": "hinge", "value": value} for step, value in ((10, 9.0), (100, hinge))
         ]

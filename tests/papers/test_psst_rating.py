@@ -43,7 +43,7 @@ class Told(PsstRun):
             for item in range(self.images):
                 for decoder in ("greedy", "beam"):
                     text = f"{entry.name} {seed} {item} {decoder}"
-                    keys = {"variant": entry.name, "seed": seed, "item": item, "decoder": decoder, "rank": 0}
+                    keys = {"run": entry.name, "seed": seed, "item": item, "decoder": decoder, "rank": 0}
                     rows.append(keys | {"text": text, "tokens": text.split(), "log_prob": -1.0})
         return rows
 

@@ -60,13 +60,13 @@ class SizesRun(PaperRun):
                 values = 0.5 + 0.1 * doublings + gain + hard
                 values = values + rng_of(seed, f"{loss}_{size}").normal(0, 0.01, self.images)
                 for decoder in ("greedy", "beam"):
-                    keys = {"variant": f"{loss}_{size}", "seed": seed, "decoder": decoder, "rank": 0, "metric": "CIDEr"}
+                    keys = {"run": f"{loss}_{size}", "seed": seed, "decoder": decoder, "rank": 0, "metric": "CIDEr"}
                     rows += [keys | {"item": item, "value": float(value)} for item, value in enumerate(values)]
         return rows
 
     def curves(self, name: str) -> Rows:
         loss, _, _ = name.rpartition("_")
-        keys = {"variant": name, "seed": 1, "images": 0}
+        keys = {"run": name, "seed": 1, "images": 0}
         rows = [keys | {"step": step, "quantity": "val_cider", "value": 0.5} for step in (0, 10, 20)]
         if loss in STRENGTHS:
             rows.append(keys | {"step": 10, "quantity": "smoothing_strength", "value": STRENGTHS[loss]})

@@ -49,9 +49,9 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
     results = run_claims(CLAIMS, sle.read())
     assert "Why SLL-SLE does not gain CIDEr here" not in words(sle, results)
     swapped = {"sll": "sll_sle", "sll_sle": "sll"}
-    rows = [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in sle.scores("sle_image")]
+    rows = [row | {"run": swapped.get(row["run"], row["run"])} for row in sle.scores("sle_image")]
     level = {"seed": 1, "item": None, "decoder": "sample", "rank": None, "metric": "log_prob_mean"}
-    rows += [level | {"variant": "sll", "value": -3.0}, level | {"variant": "sll_sle", "value": -9.5}]
+    rows += [level | {"run": "sll", "value": -3.0}, level | {"run": "sll_sle", "value": -9.5}]
     scores = sle.scores
     monkeypatch.setattr(sle, "scores", lambda of: rows if of == "sle_image" else scores(of))
     results = run_claims(CLAIMS, sle.read())

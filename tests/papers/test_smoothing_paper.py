@@ -79,7 +79,7 @@ def test_beams_are_drawn_by_width_with_and_without_length_normalisation(smoothin
     monkeypatch.setattr(smoothing, "curves", lambda name: [])
     best = {"lstm_mle": 1.0, "beam_5_mle": 0.9}
     keys = [
-        {"variant": name, "seed": seed, "item": item, "rank": rank, "decoder": decoder, "metric": "CIDEr"}
+        {"run": name, "seed": seed, "item": item, "rank": rank, "decoder": decoder, "metric": "CIDEr"}
         | {"value": 0.2 if rank else value}
         for name, value in best.items()
         for seed in smoothing.seeds
@@ -158,10 +158,10 @@ def test_a_run_without_attention_and_without_mle():
 @pytest.mark.parametrize(("share", "reason"), [(0.7, "a batch holds 70% of the words here"), (0.4, "")])
 def test_substitutes_of_most_words_test_nothing(monkeypatch: pytest.MonkeyPatch, share: float, reason: str):
     made, curves = of("lstm"), SmoothingRun.curves
-    row = {"variant": "lstm_seq_hamming_batch", "seed": 1, "images": 50, "quantity": "pool_share"}
+    row = {"run": "lstm_seq_hamming_batch", "seed": 1, "images": 50, "quantity": "pool_share"}
     pools = [row | {"step": step, "value": share + change} for step, change in ((40, -0.02), (80, 0.02))]
     monkeypatch.setattr(
-        SmoothingRun, "curves", lambda self, name: curves(self, name) + (pools if name == row["variant"] else [])
+        SmoothingRun, "curves", lambda self, name: curves(self, name) + (pools if name == row["run"] else [])
     )
     run = made.read()
     found = {(claim.id, claim.left): claim.untestable for claim in claims.claims(run)}

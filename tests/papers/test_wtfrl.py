@@ -48,9 +48,9 @@ def test_agreement_is_the_correlation_of_ranks():
     places = {"fixed_rank": 1.0, "twin_rank": 7.0, "bits": 3.0}
     rows = made.scores("wtfrl_image")
     rows = [row for row in rows if row["metric"] != "twin_rank"]
-    keys = ("variant", "seed", "item", "decoder", "rank")
-    judged = [row for row in rows if row["metric"] == "fixed_rank" and row["variant"] == "tf"]
-    rows = [row for row in rows if row["variant"] != "tf" or row["metric"] not in places]
+    keys = ("run", "seed", "item", "decoder", "rank")
+    judged = [row for row in rows if row["metric"] == "fixed_rank" and row["run"] == "tf"]
+    rows = [row for row in rows if row["run"] != "tf" or row["metric"] not in places]
     for row in judged:
         for metric, slope in places.items():
             rows.append({key: row[key] for key in row} | {"metric": metric, "value": slope * (1 + row["item"]) ** 2})
@@ -136,7 +136,7 @@ def words(results: Results) -> dict[str, str]:
 def test_a_gain_that_may_be_nothing_has_no_share():
     made = WtfrlRun()
     rows = [
-        row | {"value": float(row["item"] % 2)} if row["metric"] == "own_R@10" and row["variant"] == "wtf" else row
+        row | {"value": float(row["item"] % 2)} if row["metric"] == "own_R@10" and row["run"] == "wtf" else row
         for row in made.scores("wtfrl_image")
     ]
     said = words(made.of_rows(rows))["A hacked reward?"]
@@ -174,7 +174,7 @@ def test_the_seed_that_is_shown_has_the_median_of_truth():
     made = WtfrlRun()
     shares = {1: 0.9, 2: 0.2, 3: 0.4}
     rows = [
-        row | {"value": shares[row["seed"]]} if (row["variant"], row["metric"]) == ("wtf_rl", "true_of_own") else row
+        row | {"value": shares[row["seed"]]} if (row["run"], row["metric"]) == ("wtf_rl", "true_of_own") else row
         for row in made.scores("wtfrl_image")
     ]
     assert figures.shown_seed(made.of_rows(rows)) == 3

@@ -21,7 +21,7 @@ from seqcap.report.verdicts import FEW_SEEDS, HOLDS, NOT_RUN, REVERSED, UNSURE, 
 
 def system(name: str, levels: list[float], seeds: tuple[int, ...] = (1, 2, 3)) -> list[dict]:
     """Per-image Div2 of a set, the same in every seed."""
-    keys = {"variant": name, "decoder": "sample", "rank": None, "metric": "Div2"}
+    keys = {"run": name, "decoder": "sample", "rank": None, "metric": "Div2"}
     return [
         keys | {"seed": seed, "item": image, "value": level} for seed in seeds for image, level in enumerate(levels)
     ]
@@ -29,7 +29,7 @@ def system(name: str, levels: list[float], seeds: tuple[int, ...] = (1, 2, 3)) -
 
 def corpus(name: str, by_seed: list[float], levels: list[float]) -> list[dict]:
     """mBLEU-4 by seed, of images whose own is about `levels`."""
-    keys = {"variant": name, "decoder": "sample"}
+    keys = {"run": name, "decoder": "sample"}
     rows = []
     for seed, value in enumerate(by_seed, start=1):
         rows += counts_of(keys | {"seed": seed}, "mBleu1-4", [value + level for level in levels], slots=2)
@@ -204,7 +204,7 @@ def test_what_no_seed_reaches_cannot_be_tested():
 def curve(name: str, *values: float, quantity: str = "val_cider") -> list[dict]:
     """Of two seeds, .2 to either side."""
     return [
-        {"variant": name, "seed": seed, "step": 10 * step, "images": 0, "quantity": quantity, "value": value + apart}
+        {"run": name, "seed": seed, "step": 10 * step, "images": 0, "quantity": quantity, "value": value + apart}
         for seed, apart in ((1, -0.2), (2, 0.2))
         for step, value in enumerate(values)
     ]
@@ -234,7 +234,7 @@ def test_quarters_are_compared_and_seeds_scatter():
     """Of eight updates the last two with the two before; gains of 2 and 4 points, 3 +- 12.7 / 2^.5 of t's."""
     values = {1: (0.0, 0.1, 0.2, 0.3, 0.4, 0.4, 0.6, 0.42, 0.62), 2: (0.0, 0.1, 0.2, 0.3, 0.4, 0.4, 0.6, 0.44, 0.64)}
     rows = [
-        {"variant": "a", "seed": seed, "step": step, "images": 0, "quantity": "val_cider", "value": value}
+        {"run": "a", "seed": seed, "step": step, "images": 0, "quantity": "val_cider", "value": value}
         for seed, of in values.items()
         for step, value in enumerate(of)
     ]

@@ -17,7 +17,7 @@ def test_long_curves_become_means_of_what_follows_each_other():
 def test_curves_of_val_are_whole(tmp_path):
     steps = 3 * POINTS
     rows = [
-        {"variant": "a", "seed": 1, "step": step, "images": step, "quantity": quantity, "value": step / steps}
+        {"run": "a", "seed": 1, "step": step, "images": step, "quantity": quantity, "value": step / steps}
         for quantity in ("val_cider", "train_loss")
         for step in range(steps)
     ]
@@ -28,8 +28,8 @@ def test_curves_of_val_are_whole(tmp_path):
 
 def test_every_curve_is_thinned_by_itself(tmp_path):
     rows = [
-        {"variant": variant, "seed": seed, "step": step, "images": step, "quantity": "loss", "value": step / 3}
-        for variant in ("b", "a")
+        {"run": run, "seed": seed, "step": step, "images": step, "quantity": "loss", "value": step / 3}
+        for run in ("b", "a")
         for seed in (2, 1)
         for step in range(3)
     ]
@@ -42,7 +42,7 @@ def test_every_curve_is_thinned_by_itself(tmp_path):
 def test_a_curve_that_others_continue_from_is_told_once(tmp_path):
     """Each of these has it beside its own weights."""
     rows = [
-        {"variant": "a", "seed": 1, "step": step, "images": step, "quantity": "loss", "value": step / 3}
+        {"run": "a", "seed": 1, "step": step, "images": step, "quantity": "loss", "value": step / 3}
         for step in range(3)
     ]
     for name in ("own", "start"):

@@ -15,7 +15,7 @@ from seqcap.report.inputs import Count, Results, Scores
 
 
 def score(**changes: object) -> dict[str, object]:
-    row = {"variant": "sll", "seed": 1, "item": 0, "decoder": "sample", "rank": 0, "metric": "CIDEr", "value": 0.5}
+    row = {"run": "sll", "seed": 1, "item": 0, "decoder": "sample", "rank": 0, "metric": "CIDEr", "value": 0.5}
     return row | changes
 
 
@@ -27,15 +27,15 @@ def test_ensembles_are_runs_that_were_not_trained(smoothing):
     run = smoothing.read()
     assert list(run.by_name)[-2:] == ["tok_seq_cider", "tok_seq_cider_ensemble"]
     assert [entry.name for entry in run.trained] == smoothing.names
-    assert set(smoothing.write().curves["variant"]) == set(smoothing.names)
+    assert set(smoothing.write().curves["run"]) == set(smoothing.names)
 
 
 def test_peoples_captions_count_once_in_each_metric(tmp_path: Path):
     """What retrieval says of them is kept beside what the evaluation says, and another domain's is not."""
     files = {"evaluation": ("CIDEr",), "retrieval": ("bits", "fixed_R@1"), "second": ("CIDEr", "bits", "alone")}
     for number, (name, metrics) in enumerate(files.items()):
-        rows = [score(variant="human", seed=0, metric=metric, value=float(number)) for metric in metrics]
-        parquet.write_rows(tmp_path / name, [*rows, score(variant=f"run{number}")], schemas.SCORES)
+        rows = [score(run="human", seed=0, metric=metric, value=float(number)) for metric in metrics]
+        parquet.write_rows(tmp_path / name, [*rows, score(run=f"run{number}")], schemas.SCORES)
     read = Scores.read([str(tmp_path / name) for name in files])
     found = {metric: read.by_seed("human", "sample", metric) for metric in ("CIDEr", "bits", "fixed_R@1", "alone")}
     means = {metric: values.tolist() for metric, values in found.items() if values is not None}
@@ -108,7 +108,7 @@ def test_an_undefined_score_is_left_out_of_an_items_mean():
 
 
 def test_counts_of_items_are_found_by_the_metrics_that_share_them():
-    keys = {"variant": "sll", "seed": 1, "decoder": "beam"}
+    keys = {"run": "sll", "seed": 1, "decoder": "beam"}
     made = scores(
         *counts_of(keys, "BLEU1-4 c5", [0.25, 0.75]),
         *(score(decoder="beam", item=None, rank=None, metric=f"BLEU{n} c5", value=0.5 + n / 100) for n in (1, 4)),

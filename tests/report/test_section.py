@@ -65,7 +65,7 @@ def test_curves_of_what_runs_continue_from_are_there_once(sle):
     run = sle.write()
     made(run, {})
     for entry in run.trained:
-        point = {"variant": entry.captioner, "seed": 1, "step": 40, "images": 9, "quantity": "val_cider", "value": 0.5}
+        point = {"run": entry.captioner, "seed": 1, "step": 40, "images": 9, "quantity": "val_cider", "value": 0.5}
         parquet.write_rows(f"{entry.weights}/start.parquet", [point], schemas.CURVES)
     section.write_section(run)
     lines = Path("reports/sle/results/curves.csv").read_text(encoding="utf-8").splitlines()

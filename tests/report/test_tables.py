@@ -76,8 +76,8 @@ def pair(**changes: object) -> list[dict[str, object]]:
     keys = {"seed": 1, "decoder": "beam", "metric": "METEOR"} | changes
     rows = []
     for name, level in (("sll", 0.1), ("xe", 0.0)):
-        rows += [keys | {"variant": name, "item": i, "rank": 0, "value": i / 10 + level} for i in range(6)]
-        rows.append(keys | {"variant": name, "item": None, "rank": None, "value": 3 * level})
+        rows += [keys | {"run": name, "item": i, "rank": 0, "value": i / 10 + level} for i in range(6)]
+        rows.append(keys | {"run": name, "item": None, "rank": None, "value": 3 * level})
     return rows
 
 
@@ -100,7 +100,7 @@ def test_a_gain_speaks_of_other_seeds(sle):
     rows = []
     for seed in (1, 2, 3):
         more = 0.1 * (seed - 1)
-        rows += [row | {"seed": seed, "value": row["value"] + more * (row["variant"] == "sll")} for row in pair()]
+        rows += [row | {"seed": seed, "value": row["value"] + more * (row["run"] == "sll")} for row in pair()]
     made = gained(sle, [row for row in rows if row["item"] is not None])
     reach = 4.3027 * 0.1 / 3**0.5
     assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.2 - reach, 0.2 + reach), rel=1e-4)
@@ -112,7 +112,7 @@ def test_a_gain_of_a_corpus_metric(sle):
     rows = []
     for name, level in (("sll", 0.5), ("xe", 0.3)):
         for seed in (1, 2):
-            keys = {"variant": name, "seed": seed, "decoder": "beam"}
+            keys = {"run": name, "seed": seed, "decoder": "beam"}
             rows += counts_of(keys, "BLEU1-4", [level + noise for noise in (-0.1, 0.0, 0.1)])
     made = gained(sle, rows, metric="BLEU4")
     assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.2, 0.2))

@@ -21,7 +21,7 @@ def at(value: float) -> OperatingPoint:
 def scores(name: str, x: float, y: float, seeds: tuple[int, ...] = (1, 2, 3), noise: float = 0.0) -> Rows:
     """A run with these means over 20 items; seed s has s - 2 times .01 more of y."""
     wave = noise * np.sin(np.arange(20))
-    keys = {"variant": name, "decoder": "greedy", "rank": 0}
+    keys = {"run": name, "decoder": "greedy", "rank": 0}
     rows = []
     for seed in seeds:
         for item in range(20):
@@ -192,7 +192,7 @@ def test_a_difference_has_the_seeds_of_both():
 
 
 def test_people_have_no_training_seeds():
-    people = [{"variant": "human", "seed": 0, "item": i, "decoder": "sample", "rank": 0} for i in range(4)]
+    people = [{"run": "human", "seed": 0, "item": i, "decoder": "sample", "rank": 0} for i in range(4)]
     run = run_of([row | {"metric": "own_R@10", "value": 0.5} for row in people])
     found = FixedNumber("human", Measure("sample", "own_R@10", "every")).number(run)
     assert (found.value, found.by_seed) == (0.5, {})

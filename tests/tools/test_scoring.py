@@ -84,7 +84,7 @@ def test_references_of_every_layout_are_the_same(tmp_path):
 
 def test_decoded_captions_are_a_system_for_each_decoder(tmp_path):
     rows = [
-        {"variant": "sll", "seed": 1, "item": image, "decoder": decoder, "rank": rank}
+        {"run": "sll", "seed": 1, "item": image, "decoder": decoder, "rank": rank}
         | {"text": "", "tokens": ["a", str(rank)], "log_prob": 0.0}
         for image in (2, 1)
         for decoder, ranks in (("greedy", 1), ("sample", 2))

@@ -24,7 +24,7 @@ def decoded_rows(images, **changes):
     for image in images:
         for decoder, rank in (("beam", 1), ("beam", 0), ("greedy", 0)):
             words = ["a", "dog", decoder, str(rank), str(image)]
-            row = {"variant": "seq_cider", "seed": 1, "item": image, "decoder": decoder, "rank": rank}
+            row = {"run": "seq_cider", "seed": 1, "item": image, "decoder": decoder, "rank": rank}
             rows.append(row | {"text": " ".join(words), "tokens": words, "log_prob": -1.0} | changes)
     return rows
 
@@ -107,7 +107,7 @@ GREEDY = {"decoder": "greedy"}
         (decoded_rows(VAL), {"decoder": "sample"}, "has no decoder 'sample'; choose among beam, greedy"),
         (decoded_rows(VAL), {"seed": 2}, "has no seed 2; choose among 1"),
         (decoded_rows(VAL) + decoded_rows(VAL, seed=2), {}, "holds seed 1, 2; choose one with --seed"),
-        (decoded_rows(VAL) + decoded_rows(VAL, variant="x"), {}, "holds run seq_cider, x; choose one with --run"),
+        (decoded_rows(VAL) + decoded_rows(VAL, run="x"), {}, "holds run seq_cider, x; choose one with --run"),
         ([], {}, "holds no caption"),
         (decoded_rows(VAL), {"name": "a b"}, "name: is 'a b'"),
         (decoded_rows(VAL), {"name": "../x"}, r"name: is '\.\./x'"),

@@ -1,4 +1,4 @@
-"""What is NaN or infinite stops a run: with variant, seed and step, and with its last good checkpoint kept."""
+"""What is NaN or infinite stops a run: with run, seed and step, and with its last good checkpoint kept."""
 
 from pathlib import Path
 

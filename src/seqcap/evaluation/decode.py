@@ -82,7 +82,7 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
             if not bool(captions.log_prob[:, 0].isfinite().all()) or bool(captions.log_prob.isnan().any()):
                 problem = f"a {decoder} caption of {run.split} has a log-probability that is not finite"
                 raise InputError(paths[0], problem, "train it again, with a lower learning_rate")
-            common = {"variant": run.name, "seed": team[0], "decoder": decoder}
+            common = {"run": run.name, "seed": team[0], "decoder": decoder}
             yield from (common | row for row in _rows(ids[chosen], captions, seen[0]))
 
 

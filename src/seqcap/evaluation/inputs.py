@@ -78,7 +78,7 @@ class DecodedRun:
         ranks: Ranks = None,
         **columns: pa.Array,
     ) -> pa.Table:
-        fixed = {"variant": self.name, "seed": self.seed, "decoder": decoder, "metric": metric}
+        fixed = {"run": self.name, "seed": self.seed, "decoder": decoder, "metric": metric}
         columns |= {name: pa.repeat(value, number) for name, value in fixed.items()}
         if items is not None:
             columns["item"] = pa.array(np.fromiter(items, dtype=np.int64, count=number))

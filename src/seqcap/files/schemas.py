@@ -20,14 +20,14 @@ SERVER = "server"
 COCO_SPLITS = ("test2014", "val2014")
 DECODERS = ("greedy", "beam", "sample")
 _INT, _FLOAT, _TEXT, _WORDS = pa.int64(), pa.float64(), pa.string(), pa.list_(pa.string())
-_RUN = {"variant": _TEXT, "seed": _INT}
+_RUN = {"run": _TEXT, "seed": _INT}
 # One row per image or clip: `file` is its name in the image folder or tar, `coco_id` null outside COCO.
 IMAGES = pa.schema({"item": _INT, "split": _TEXT, "file": _TEXT, "coco_id": _INT})
 # One row per caption. `tokens` are words, not ids.
 REFERENCES = pa.schema({"item": _INT, "split": _TEXT, "caption_id": _INT, "text": _TEXT, "tokens": _WORDS})
 # One row per sentence pair: `source` and `target` in the translator's words or subwords, `reference` in words.
 PAIRS = pa.schema({"item": _INT, "split": _TEXT, "source": _WORDS, "target": _WORDS, "reference": _WORDS})
-# One row per decoded caption; `rank` counts from 0 within (variant, seed, item, decoder). `log_prob` is the sum over
+# One row per decoded caption; `rank` counts from 0 within (run, seed, item, decoder). `log_prob` is the sum over
 # tokens, EOS included, in nats.
 _CAPTION = {"item": _INT, "decoder": _TEXT, "rank": _INT}
 DECODED = pa.schema({**_RUN, **_CAPTION, "text": _TEXT, "tokens": _WORDS, "log_prob": _FLOAT})

@@ -166,8 +166,8 @@ def _decoded_systems(path: Path) -> dict[str, dict[ImageId, list[Text]]]:
 
     systems: dict[str, dict[ImageId, list[Text]]] = {}
     rows = read_table(path, DECODED).to_pylist()
-    for row in sorted(rows, key=lambda row: (row["variant"], row["seed"], row["decoder"], row["rank"])):
-        name = printable(f"{row['variant']} seed {row['seed']} {row['decoder']}")
+    for row in sorted(rows, key=lambda row: (row["run"], row["seed"], row["decoder"], row["rank"])):
+        name = printable(f"{row['run']} seed {row['seed']} {row['decoder']}")
         systems.setdefault(name, {}).setdefault(row["item"], []).append(row["tokens"])
     return systems
 

@@ -42,7 +42,7 @@ def gains(curves: pd.DataFrame) -> Mapping[str, Mapping[str, Gain]]:
     updates or validation is left out, and so is a curve of one point. `curves` has the columns of `schemas.CURVES`."""
     gained: dict[str, dict[str, Gain]] = {}
     chosen = curves[curves["quantity"].isin(_CURVES)]
-    for name, curves_of_run in chosen.groupby("variant"):
+    for name, curves_of_run in chosen.groupby("run"):
         by_seed = {
             str(quantity): rows.pivot_table(index="step", columns="seed", values="value")
             for quantity, rows in curves_of_run.groupby("quantity")

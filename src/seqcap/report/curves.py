@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from seqcap.files import parquet, schemas
 
-HEADER = "paper,variant,seed,step,quantity,value"
+HEADER = "paper,run,seed,step,quantity,value"
 # Longer curves are so many means: hundreds of runs would make a file of many megabytes. Those of val, by which settings
 # are chosen and weights are kept, are whole.
 POINTS = 20
@@ -24,15 +24,15 @@ def curve_lines(paper: str, files: Iterable[Path]) -> list[str]:
 
 def lines_of(paper: str, curves: pa.Table) -> list[str]:
     """The lines below `HEADER` of learning curves, a table of `schemas.CURVES`."""
-    order = ["variant", "quantity", "seed", "step"]
+    order = ["run", "quantity", "seed", "step"]
     rows = curves.sort_by([(column, "ascending") for column in order]).to_pylist()
     lines = []
-    for (variant, quantity, seed), curve in groupby(rows, key=itemgetter(*order[:3])):
+    for (run, quantity, seed), curve in groupby(rows, key=itemgetter(*order[:3])):
         # What others continue from is there once more with each of these.
         points = list({row["step"]: row["value"] for row in curve}.items())
         if not quantity.startswith(_OF_VAL):
             points = thinned(points)
-        lines += [f"{paper},{variant},{seed},{step},{quantity},{value:.4g}" for step, value in points]
+        lines += [f"{paper},{run},{seed},{step},{quantity},{value:.4g}" for step, value in points]
     return lines
 
 

@@ -47,7 +47,7 @@ class Count(int):
         return self.word.capitalize()
 
 
-_SYSTEM = ["variant", "decoder", "metric"]  # columns of scores that say which system and which metric a row is of
+_SYSTEM = ["run", "decoder", "metric"]  # columns of scores that say which system and which metric a row is of
 
 
 class Scores:
@@ -78,7 +78,7 @@ class Scores:
         known: set[str] = set()
         for file in files:
             table = parquet.read_table(file, schemas.SCORES, _SYSTEM)
-            metrics, people = table["metric"], pc.equal(table["variant"], HUMAN)
+            metrics, people = table["metric"], pc.equal(table["run"], HUMAN)
             again = pc.and_(people, pc.is_in(metrics, pa.array(sorted(known), pa.string())))
             tables.append(table.filter(pc.invert(again)) if pc.any(again).as_py() else table)
             known |= set(metrics.filter(people).unique().to_pylist())
@@ -170,12 +170,12 @@ class Scores:
 
     def items(self, name: str) -> int:
         """How many items a run, or people, have scores of."""
-        places = [places for (variant, *_), places in self._places.items() if variant == name]
+        places = [places for (run, *_), places in self._places.items() if run == name]
         items = self._columns["item"][np.concatenate([[], *places]).astype(int)]
         return len(np.unique(items[items >= 0]))
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
-        if all(variant != name for variant, *_ in self._places):
+        if all(run != name for run, *_ in self._places):
             return f"no scores of run {name}"
         return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
 
@@ -249,7 +249,7 @@ class Results:
 
     def recorded(self, name: str, quantity: str) -> float | None:
         """The mean of what a run has recorded along its training; None without any."""
-        mine = (self.curves["variant"] == name) & (self.curves["quantity"] == quantity)
+        mine = (self.curves["run"] == name) & (self.curves["quantity"] == quantity)
         values = self.curves.loc[mine, "value"]
         return None if values.empty else float(values.mean())
 
@@ -268,7 +268,7 @@ class Results:
 
     @cached_property
     def steps(self) -> dict[str, int]:
-        last = self.curves.groupby("variant")["step"].max()
+        last = self.curves.groupby("run")["step"].max()
         return {run.name: int(last[run.name]) for run in self.trained if last.get(run.name, 0)}
 
     @cached_property

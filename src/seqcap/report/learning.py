@@ -87,7 +87,7 @@ class _Column:
             run for run in runs if quantity.task in ("", run.task) and quantity.captioner in ("", run.captioner)
         ]
         for run in self.runs:
-            mine = curves[curves["variant"] == run.name]
+            mine = curves[curves["run"] == run.name]
             measured = [name for name in quantity.of if (mine["quantity"] == name).any()]
             mine = mine[mine["quantity"].isin(measured[:1])]
             if not mine.empty and mine["step"].max() > 0:

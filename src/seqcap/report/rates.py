@@ -47,7 +47,7 @@ def rates_on_val(results: Results, names: Sequence[str], scale: float, digits: i
 
 def _late_on_val(results: Results, name: str, last: int, seeds: Sequence[int]) -> float:
     """The mean on val of the last three epochs up to `last`, over some seeds."""
-    curves = results.curves[(results.curves["variant"] == name) & results.curves["seed"].isin(seeds)]
+    curves = results.curves[(results.curves["run"] == name) & results.curves["seed"].isin(seeds)]
     paid = curves[curves["quantity"] == "val_reward"]
     on_val = paid if len(paid) else curves[curves["quantity"] == "val_cider"]
     steps = sorted(on_val["step"].unique())  # of the start, and of each epoch

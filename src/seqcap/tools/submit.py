@@ -33,7 +33,7 @@ def submit(
     `schemas.IMAGES` with COCO's ids; None takes the pipeline's."""
     images = DATA / "images.parquet" if images is None else images
     table = read_table(decoded, DECODED)
-    table = _choose(decoded, table.rename_columns({"variant": "run"}), "run", run)
+    table = _choose(decoded, table, "run", run)
     name = table["run"][0].as_py() if name is None else name
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
         raise InputError("name", f"is {name!r}", "use letters A-Z and a-z, digits, _ and - only, at most 100 of them")

@@ -86,7 +86,7 @@ def curves_by_seed(text: str, name: str) -> dict[int, Curves]:
     """Seed -> a run's curves, of the text of curves.csv."""
     found: dict[int, Curves] = defaultdict(lambda: defaultdict(dict))
     for row in csv.DictReader(io.StringIO(text)):
-        if row["variant"] == name:
+        if row["run"] == name:
             found[int(row["seed"])][row["quantity"]][int(row["step"])] = float(row["value"])
     return found
 

@@ -175,7 +175,7 @@ def record(job: Job[L], state: State[L], quantity: str, value: float) -> None:
     """Adds a point to a learning curve; InputError if it is not finite."""
     check_number(job, state.step, quantity, value)
     images = state.step * job.settings.batch_size
-    row = {"variant": job.name, "seed": job.seed, "step": state.step, "images": images}
+    row = {"run": job.name, "seed": job.seed, "step": state.step, "images": images}
     state.curves.append(row | {"quantity": quantity, "value": value})
 
 

@@ -205,7 +205,7 @@ def along_budget(results: Results) -> list[Cell]:
     cells = []
     for paper, runs in by_paper(results).items():
         for run in runs:
-            line = curves[curves["variant"] == run.name].groupby("step")["value"].mean()
+            line = curves[curves["run"] == run.name].groupby("step")["value"].mean()
             steps = results.steps.get(run.name)
             if steps is None or line.empty:
                 continue

@@ -35,7 +35,7 @@ def ended(results: Results) -> dict[str, Ended]:
     """Run -> how its listener ends, of the runs that have a hinge."""
     found = {}
     curves = results.curves[results.curves["quantity"].isin(["hinge", "hinge_share"])]
-    for name, its in curves.groupby("variant", sort=False):
+    for name, its in curves.groupby("run", sort=False):
         settings = results.by_name[str(name)].settings
         last = its[its["step"] > _END * its["step"].max()]
         means = last.groupby("quantity")["value"].mean()

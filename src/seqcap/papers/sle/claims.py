@@ -87,7 +87,7 @@ def _late_gains(results: Results) -> str:
     curves = results.curves[results.curves["quantity"] == "val_cider"]
     gains = []
     for name in (SLL, SLE, f"{SLL}_clip", f"{SLE}_clip"):
-        means = curves[curves["variant"] == name].groupby("step")["value"].mean()
+        means = curves[curves["run"] == name].groupby("step")["value"].mean()
         if means.empty or means.index.max() == 0:
             continue
         before = means[means.index <= 0.75 * means.index.max()]

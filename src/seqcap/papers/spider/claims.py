@@ -41,7 +41,7 @@ def _speed(results: Results) -> str:
     on_val = results.curves[results.curves["quantity"] == "val_reward"]
     levels = []
     for name in (_FAST, _SLOW):
-        means = on_val[on_val["variant"] == name].groupby("step")["value"].mean()
+        means = on_val[on_val["run"] == name].groupby("step")["value"].mean()
         if means.empty or means.index.max() == 0:
             return ""
         steps = [means.index[means.index <= part * means.index.max()].max() for part in _PARTS]

@@ -90,7 +90,7 @@ def _seeds(results: Results) -> str:
 def _first_steps(results: Results, name: str) -> pd.DataFrame:
     """A run's learning curves where its captioner begins to learn. While a partner learns alone, training does not
     record the captioner's entropy."""
-    mine = results.curves[results.curves["variant"] == name]
+    mine = results.curves[results.curves["run"] == name]
     begun = mine.loc[mine["quantity"] == "beam_entropy", "step"]
     first: pd.DataFrame = mine[mine["step"] == begun.min()]
     return first
@@ -101,7 +101,7 @@ def _guarded(results: Results) -> str:
     quantities = {"truth_human": "people's captions", "beam_human": "the beam's", "shuffled_human": "shuffled ones"}
     found = []
     for run in runs_of_table(results):
-        mine = results.curves[results.curves["variant"] == run.name]
+        mine = results.curves[results.curves["run"] == run.name]
         last = mine[mine["step"] == mine.loc[mine["quantity"] == "shuffled_human", "step"].max()]
         ends = last.groupby("quantity")["value"].mean()
         if quantities.keys() <= set(ends.index):
