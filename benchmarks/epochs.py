@@ -3,9 +3,10 @@
     make repro
     python benchmarks/epochs.py
 
-Training measures them and writes artifacts/timing/<group>.json: run -> the median seconds of a step times the steps of
-an epoch, or null where there was none. They depend on the machine and on what else it did, so no stage of the graph
-has them as outputs. A group's runs train side by side: compare ratios. Writes results/epochs.json.
+Training measures them and writes artifacts/timing/<group>.json: run -> the mean seconds of a step times the steps of
+an epoch, or null where there was none: on a CPU the process's own time. They depend on the machine and on what else it
+did, so no stage of the graph has them as outputs. A group's runs train side by side: compare ratios. Writes
+results/epochs.json.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from seqcap import models, objectives, rewards
@@ -25,7 +26,7 @@ from seqcap.training.run import LIKELIHOOD, TrainConfig, TrainingRun
 if TYPE_CHECKING:
     from seqcap.pipeline.forms import RunParams
 
-# Run -> seconds per epoch of its first seed. DVC does not track it: measured times vary.
+# Run -> seconds per epoch, a mean over its seeds. DVC does not track it: measured times vary.
 TIMING = Path("artifacts/timing")
 SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
 # What objectives and rewards may read, by the name that they declare it with: `LISTENER`, the run's captioner as it was
@@ -242,9 +243,13 @@ def run(config: TrainConfig, name: str) -> None:
             copy_file(Path(run.start) / "curves.parquet", Path(run.weights) / "start.parquet")
     path = TIMING / f"{name}.json"
     # A run that had ended before the stage was killed takes no step now, and keeps its earlier time.
-    earlier = read_json(path) if path.exists() else {}
-    times = {run.name: seeds[0].seconds_per_epoch for run, seeds in zip(config.runs, trained, strict=True)}
-    write_json(path, {run: earlier.get(run) if seconds is None else seconds for run, seconds in times.items()})
+    times = dict[str, float | None](read_json(path) if path.exists() else {})
+    times = {run.name: times.get(run.name) for run in config.runs}
+    for run, seeds in zip(config.runs, trained, strict=True):
+        measured = [seed.seconds_per_epoch for seed in seeds if seed.seconds_per_epoch is not None]
+        if measured:
+            times[run.name] = fmean(measured)
+    write_json(path, times)
 
 
 PRETRAIN = Kind("pretrain", TrainConfig, pretrain_stages, run, on_gpu=True)

@@ -153,13 +153,17 @@ def test_first_captions_are_scored_by_every_reward_and_for_repetition(scored):
 def test_truth_is_that_of_the_scene_and_people_are_measured_too(scored):
     truth = scored[scored.metric.isin(["precision_true", "recall_true", "f1_true", "all_true"])]
     people = scored[scored.run == "human"]
-    assert set(people.metric) == set(truth.metric)
+    assert set(people.metric) == {*truth.metric, "words", "Div2"}
+    assert (people[people.metric == "words"].value > 0).all()
+    # What they say together has no rank.
+    assert people[people.metric == "Div2"]["rank"].isna().all()
     assert set(people[people.metric == "precision_true"].value) == {1}
     assert set(people.decoder) == {"sample"}
     # `perfect` says what they say.
     keys = ["item", "rank", "metric"]
     same = truth[(truth.run == "perfect") & (truth.decoder == "sample")]
-    pd.testing.assert_series_equal(people.set_index(keys).value, same.set_index(keys).value)
+    of_people = people[people.metric.isin(truth.metric)]
+    pd.testing.assert_series_equal(of_people.set_index(keys).value, same.set_index(keys).value)
     each = truth[truth["rank"].notna()].pivot_table(
         index=["run", "decoder", "item", "rank"], columns="metric", values="value"
     )
@@ -177,8 +181,10 @@ def test_photographs_have_no_truth_and_single_captions_no_diversity(task):
         write_rows(path, [row for row in rows if row["decoder"] != "sample" and row["rank"] == 0], DECODED)
     (task / DATA / "scenes.parquet").unlink()
     scores = evaluate(config(dataset="flickr8k", rewards={})).to_pandas()
-    assert set(scores.metric) == {*QUALITY_TABLE, "BLEU1-4", "words", "seq-rep-2", "log_prob_mean"}
-    assert set(scores.run) == set(RUNS)
+    people = scores[scores.run == "human"]
+    assert set(people.metric) == {"words", "Div2"}
+    assert set(scores.metric) - {"Div2"} == {*QUALITY_TABLE, "BLEU1-4", "words", "seq-rep-2", "log_prob_mean"}
+    assert set(scores.run) == {*RUNS, "human"}
 
 
 def test_a_split_without_captions_is_one_line(task):

@@ -23,13 +23,13 @@ LIKE = {
     "across_wtf_rl": "wtf_rl",
     "across_wtf": "wtf",
     "across_rl": "rl",
-    "across_reinforce": "reinforce_w67",
+    "across_reinforce": "reinforce_w34",
     "across_psst": "multinomial_w67",
     "across_st": "st_w67",
     "across_luo": "luo_w67",
     "across_sll": "sll",
     "across_sll_me": "sll_me",
-    "across_sll_sle": "sweep_pairwise_25",
+    "across_sll_sle": "sweep_pairwise_50",
     "across_start": "xe",
     "across_xe": "xe",
     "across_tok": "lstm_tok",
@@ -39,6 +39,8 @@ LIKE = {
 # Settings that depend on how long a run is trained, or say which of its epochs is kept.
 LENGTHS = {"baseline_steps", "pretraining_steps", "epochs_per_stage", "keep"}
 STEPS = 160  # of an epoch
+# Those whose rate is this table's own: papers/across/runs.yaml says why.
+OTHER_RATES = {"across_wtf_rl", "across_wtf", "across_rl", "across_tok", "across_seq", "across_tok_seq"}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +62,8 @@ def test_runs_are_the_papers_but_for_start_length_and_pace(trained):
         assert (run.objective, run.reward) == (theirs.objective, theirs.reward)
         mine, others = (of.settings.model_dump(exclude=LENGTHS) for of in (run, theirs))
         assert mine == others
+        same_rate = run.training.learning_rate == theirs.training.learning_rate
+        assert same_rate == (name not in OTHER_RATES), name
         assert (run.captioner, run.start, run.seeds) == ("lstm", "starts/pretrain/lstm", (1, 2, 3))
         assert run.reads.get("listener") in (None, "artifacts/mined/reward")
 
@@ -76,7 +80,7 @@ def test_each_run_has_the_epochs_that_are_nearest_to_the_budget(trained):
         assert runs[name].training.epochs > round(1000 * budget.seconds / milliseconds / STEPS), name
     steps = budget.steps | budget.longer
     seconds = sum(STEPS * runs[name].training.epochs * step / 1000 for name, step in steps.items())
-    assert seconds * len(runs["across_xe"].seeds) == pytest.approx(62 * 60, abs=30)
+    assert seconds * len(runs["across_xe"].seeds) == pytest.approx(63 * 60, abs=30)
 
 
 # --- Ranks

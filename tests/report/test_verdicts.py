@@ -344,7 +344,9 @@ def test_several_that_are_left_open_say_what_was_found_against_them():
         of = [one.model_copy(update={"registered": needs}) for one in (open_, against)]
         first, *_ = judge([*of, *nothing])
         assert first.deciding.metric == "METEOR"
-        alone = f"1 of 2 against it alone, the surest with p {first.deciding.p:.3f} and q {first.deciding.q:.3f}"
+        alone = (
+            f"1 of 2, taken alone, against it, the surest with p {first.deciding.p:.3f} and q {first.deciding.q:.3f}"
+        )
         lacks = "needs 12 seeds; " if needs else ""
         assert first.judgement.endswith(f"({lacks}{alone})")
     # A claim with several metrics says of which one something could have been found.

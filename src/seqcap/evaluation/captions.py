@@ -65,9 +65,20 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
             rows += quality_rows(run, decoder, full, places)
             rows += best_rows(run, decoder, {name: values[places] for name, values in rewards.items()})
             start_best += len(references)
-    if scenes is not None:
-        rows += truth_rows(DecodedRun("human", 0, {}), "sample", references, scenes)
+    rows += people_rows(references, scenes)
     return pa.concat_tables(rows)
+
+
+def people_rows(references: Sets, scenes: Mapping[int, Scene] | None) -> Iterator[pa.Table]:
+    """What people's captions are by measures that need no references."""
+    human = DecodedRun("human", 0, {})
+    images, ranks = places(references)
+    yield human.scores("sample", "words", images, (len(caption) for _, caption in flat(references)), ranks)
+    if several(references):
+        scores = diversity.distinct_ngrams(references, 2)
+        yield human.scores("sample", "Div2", scores.image_ids, scores.per_image, None)
+    if scenes is not None:
+        yield from truth_rows(human, "sample", references, scenes)
 
 
 def read_truth(config: EvaluationConfig) -> Mapping[int, Scene] | None:

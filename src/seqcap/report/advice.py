@@ -17,7 +17,6 @@ from seqcap.report.overview import (
     TRUTH,
     TWIN,
     WORDS,
-    Level,
     Overview,
     Row,
 )
@@ -47,10 +46,12 @@ def _for_one_caption(overview: Overview, base: Row) -> str:
     best = overview.best(CIDER, overview.objectives)
     if best is None or CIDER not in base.levels:
         return ""
-    numbers = _against(overview, best, base, (CIDER, TRUTH))
+    numbers = _against(overview, best, base, (CIDER, TRUTH, overview.distinct))
     within = f" within {overview.budget}" if overview.budget else ""
     if overview.is_ahead(best, base, CIDER):
-        return f"**The highest CIDEr of one caption{within}: {best.label}.** {numbers}. {_told(overview, best, CIDER)}"
+        leaders = _leaders(overview, best, base, CIDER)
+        rest = _rest(overview, base, leaders, CIDER)
+        return f"**The highest CIDEr of one caption{within}: {_either(leaders)}.** {numbers}. {rest}".rstrip()
     return (
         f"**The highest CIDEr of one caption{within}: none is clearly above cross-entropy.** The highest number is "
         f"{best.label}'s, not told apart: {numbers}."
@@ -61,33 +62,36 @@ def _for_samples(overview: Overview, base: Row) -> str:
     best = overview.best(SAMPLES, overview.objectives)
     if best is None or not overview.is_ahead(best, base, SAMPLES):
         return ""
-    text = f"**Random samples that are good one by one: {best.label}.** {_against(overview, best, base, (SAMPLES,))}."
+    leaders = _leaders(overview, best, base, SAMPLES)
+    text = f"**Random samples that are good one by one: {_either(leaders)}.** "
+    text += f"{_against(overview, best, base, (SAMPLES,))}."
     if overview.is_ahead(base, best, DIVERSITY):
         text += f" They are much alike: {_against(overview, best, base, (DIVERSITY, RECALL_OF_SAMPLES))}."
         if CIDER in best.levels:
             text += f" Where one caption will do, its beam's has {CIDER.split(',')[0]} {best.levels[CIDER].value:.1f}."
-    return f"{text} {_told(overview, best, SAMPLES)}"
+    return f"{text} {_rest(overview, base, leaders, SAMPLES)}"
 
 
 def _for_diversity(overview: Overview, base: Row) -> str:
-    """The most diverse of those that do not clearly lower the beam's CIDEr, and what it costs samples; what costs them
-    less."""
+    """The most diverse of those that clearly lower neither the beam's CIDEr nor the samples'; where there is none, what
+    costs samples least, and the most diverse."""
     kept = [row for row in overview.objectives if not overview.is_ahead(base, row, CIDER)]
     diverse = [row for row in kept if overview.is_ahead(row, base, DIVERSITY)]
     cheap = [row for row in diverse if not overview.is_ahead(base, row, SAMPLES)]
-    best = overview.best(DIVERSITY, cheap or diverse)
+    best = overview.best(DIVERSITY, cheap) or overview.best(SAMPLES, diverse)
     if DIVERSITY not in base.levels:
         return ""
+    columns = (DIVERSITY, SAMPLES, CIDER)
     if best is None:
         text = "**Diverse samples: none.** All that is clearly more diverse than cross-entropy loses CIDEr of the beam."
     elif cheap:
-        text = f"**Diverse samples: {best.label}.** {_against(overview, best, base, (DIVERSITY, SAMPLES, CIDER))}."
+        text = f"**Diverse samples: {best.label}.** {_against(overview, best, base, columns)}."
     else:
-        text = "**Diverse samples at little cost: none.** Of those that do not clearly lower the beam's CIDEr "
-        text += f"{best.label} is most diverse: {_against(overview, best, base, (DIVERSITY, SAMPLES, CIDER))}."
-        cheapest = overview.best(SAMPLES, diverse)
-        if cheapest is not None and cheapest is not best:
-            text += f" At less cost: {cheapest.label}, {_against(overview, cheapest, base, (DIVERSITY, SAMPLES))}."
+        text = f"**Diverse samples at little cost: none.** Nearest is {best.label}: "
+        text += f"{_against(overview, best, base, columns)}."
+        most = overview.best(DIVERSITY, diverse)
+        if most is not None and most is not best:
+            text += f" {most.label} is more diverse and costs more: {_against(overview, most, base, columns[:2])}."
     return f"{text} Cross-entropy at another temperature was not run."
 
 
@@ -116,19 +120,33 @@ def _for_distinctiveness(overview: Overview, base: Row) -> str:
     if best is None or not overview.is_ahead(best, base, column):
         return "**Captions that tell images apart: none does so clearly better than cross-entropy.**"
     who = "a judge" if column == DISTINCT else "a twin of what pays"
-    numbers = _against(overview, best, base, (column, LITERAL, TRUTH, CIDER))
-    text = f"**Captions that tell images apart, to {who}: {best.label}.** {numbers}. {_told(overview, best, column)}"
-    people = next((row for row in overview.rows if row.run == PEOPLE), None)
-    if people is not None and {column, LITERAL} <= people.levels.keys():
-        text += f" {people.label[0].upper()}{people.label[1:]}: {column} {people.levels[column].value:.1f}; "
-        text += f"{LITERAL} {people.levels[LITERAL].value:.1f}."
+    leaders = _leaders(overview, best, base, column)
+    text = f"**Captions that tell images apart, to {who}: {_either(leaders)}.** "
+    text += (
+        f"{_against(overview, best, base, (column, LITERAL, TRUTH, CIDER))}. {_rest(overview, base, leaders, column)}"
+    )
+    text += _beside_people(overview, best, column)
     if column == DISTINCT:
-        text += " The judge is of another kind than the retriever that pays."
         text += f" By a twin of what pays: {_against(overview, best, base, (TWIN,))}." if overview.has(TWIN) else ""
     else:
         text += " A twin may believe what the payer believes."
     if overview.is_ahead(base, best, TRUTH):
         text += " At this setting its captions are clearly less often true."
+    return text
+
+
+def _beside_people(overview: Overview, best: Row, column: str) -> str:
+    """What people's captions have. A listener that finds others more often, though fewer are true, follows more than
+    truth."""
+    people = next((row for row in overview.rows if row.run == PEOPLE), None)
+    if people is None or not {column, LITERAL, TRUTH} <= people.levels.keys():
+        return ""
+    columns = (column, LITERAL, TRUTH)
+    numbers = "; ".join(f"{name} {people.levels[name].value:.1f}" for name in columns)
+    text = f" {people.label[0].upper()}{people.label[1:]}: {numbers}."
+    ours, theirs = ([row.levels[name].value for name in (column, TRUTH)] for row in (best, people))
+    if ours[0] > theirs[0] and ours[1] < theirs[1]:
+        text += f" So what {'the judge' if column == DISTINCT else 'the twin'} follows is not truth alone."
     return text
 
 
@@ -138,7 +156,7 @@ def _for_both(overview: Overview, base: Row) -> str:
     distinct = [row for row in overview.objectives if overview.is_ahead(row, base, column)]
     if not distinct or not overview.has(TRUTH):
         return ""
-    columns = (column, TRUTH, CIDER)
+    columns = (column, LITERAL, TRUTH, CIDER)
     best = overview.best(column, [row for row in distinct if not overview.is_ahead(base, row, TRUTH)])
     if best is not None:
         numbers = _against(overview, best, base, columns)
@@ -158,9 +176,10 @@ def _for_truth(overview: Overview, base: Row) -> str:
     if best is None or not overview.is_ahead(best, base, TRUTH):
         return "**Captions that are true: none is clearly more often true than cross-entropy's.**"
     numbers = _against(overview, best, base, (TRUTH, PRECISION, CIDER))
-    text = f"**Captions that are true: {best.label}.** {numbers[0].upper()}{numbers[1:]}."
+    leaders = _leaders(overview, best, base, TRUTH)
+    text = f"**Captions that are true: {_either(leaders)}.** {numbers[0].upper()}{numbers[1:]}."
     said = _against(overview, best, base, (WORDS, RECALL, RECALL_OF_SAMPLES, overview.distinct))
-    return f"{text} What they say: {said}. {_told(overview, best, TRUTH)}"
+    return f"{text} What they say: {said}. {_rest(overview, base, leaders, TRUTH)}".rstrip()
 
 
 def _against(overview: Overview, row: Row, base: Row, columns: Sequence[str]) -> str:
@@ -169,19 +188,24 @@ def _against(overview: Overview, row: Row, base: Row, columns: Sequence[str]) ->
     return "; ".join(f"{column} {row.levels[column]} against {base.levels[column].value:.1f}" for column in common)
 
 
-def _told(overview: Overview, best: Row, column: str) -> str:
-    """What the best one of a column is not told apart from. A row whose interval holds both its number and
-    cross-entropy's says nothing, and is named apart."""
-    close, base, ours = overview.close(best, column), overview.baseline, best.levels[column].value
-    vague = [row for row in close if base is not None and _holds(row.levels[column], base.levels[column].value, ours)]
-    told = [row.label for row in close if row not in vague]
-    parts = [f"Not told apart from it: {', '.join(told)}."] if told else []
+def _leaders(overview: Overview, best: Row, base: Row, column: str) -> list[Row]:
+    """The best one of a column and those ahead of cross-entropy that it is not told apart from, the highest first."""
+    tied = [row for row in overview.close(best, column) if overview.is_ahead(row, base, column)]
+    return [best, *sorted(tied, key=lambda row: -row.levels[column].value)]
+
+
+def _either(rows: Sequence[Row]) -> str:
+    """ "A, B or C"."""
+    *before, last = [row.label for row in rows]
+    return f"{', '.join(before)} or {last}" if before else last
+
+
+def _rest(overview: Overview, base: Row, leaders: Sequence[Row], column: str) -> str:
+    """Whose numbers were given, where several lead; and which rows say nothing: told apart neither from the best nor
+    from cross-entropy."""
+    parts = [f"The numbers are {leaders[0].label}'s."] if len(leaders) > 1 else []
+    close = [row for row in overview.close(leaders[0], column) if row not in (*leaders, base)]
+    vague = [row.label for row in close if not overview.is_ahead(base, row, column)]
     if vague:
-        parts.append(f"Too uncertain to tell: {', '.join(row.label for row in vague)}.")
-    return " ".join(parts) or "It is clearly ahead of all others."
-
-
-def _holds(level: Level, *numbers: float) -> bool:
-    """Whether the interval of a level holds all of some numbers."""
-    low, high = level.low, level.high
-    return low is not None and high is not None and all(low <= number <= high for number in numbers)
+        parts.append(f"Too uncertain: {', '.join(vague)}.")
+    return " ".join(parts)

@@ -23,6 +23,7 @@ from seqcap.report.overview import (
     RECALL,
     SAMPLES,
     TRUTH,
+    TWIN,
     Overview,
 )
 from seqcap.report.overview import CIDER as CIDER_OF_BEAM
@@ -257,7 +258,10 @@ def _across(report: Reported) -> dict[str, Any]:
     if minutes:
         rows = replace(rows, budget=f"{' to '.join(dict.fromkeys([minutes[0], minutes[-1]]))} minutes of training")
     return found | {
-        "table": rows.markdown({"minutes": {run: f"{number:.1f}" for run, number in taken.items()}}),
+        "table": rows.markdown(
+            without=[TWIN] if rows.has(DISTINCT) else [],
+            more={"minutes": {run: f"{number:.1f}" for run, number in taken.items()}},
+        ),
         "budget": rows.budget,
         "of_table": rows.n,
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
@@ -421,6 +425,7 @@ def _findings(report: Reported) -> dict[str, Any]:
             left_out.append(summary.said["label"])
             continue
         first, controls = claim.primary[0], [other for other in report.shown(paper) if other.control]
+        by_judge = _by_the_judge(claim, controls)
         told = claim.verdict == HOLDS or first.key == claim.deciding.key or not first.difference
         findings.append(
             {
@@ -429,8 +434,8 @@ def _findings(report: Reported) -> dict[str, Any]:
                 "claim": claim,
                 "first": None if told else first,
                 "there": report.elsewhere(paper, claim),
-                "controls": controls,
-                "judged": _by_the_judge(claim, controls),
+                "controls": [control for control in controls if control is not by_judge],
+                "judged": by_judge.verdict if by_judge else "",
             }
         )
     return {"findings": findings, "left_out": left_out, "headlines": _headlines(report, findings)}
@@ -451,16 +456,16 @@ def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(f"{len(labels)} {words[len(labels) > 1]} ({'; '.join(labels)})" for words, labels in told)
 
 
-def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> str:
-    """The verdict of the judge on what the own listener says of the same sides; "" where it was not asked."""
+def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> Claim | None:
+    """The control that asks the judge what the own listener says of the same sides; None where there is none."""
     _, metric, *_ = claim.deciding.key
     if not metric.startswith("own_"):
-        return ""
+        return None
     for control in controls:
         _, measure, _, *sides = control.deciding.key
         if measure == own_runs.JUDGE and tuple(sides) == claim.deciding.key[3:]:
-            return control.verdict
-    return ""
+            return control
+    return None
 
 
 def _on_other_data(report: Reported, data: str) -> dict[str, Any]:

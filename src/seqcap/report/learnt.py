@@ -38,7 +38,8 @@ def _of_quality(overview: Overview, base: Row, above: Sequence[str]) -> str:
     within = f"Within {overview.budget} {who}" if overview.budget else f"{who[0].upper()}{who[1:]}"
     rest = number - len(better) - len(worse)
     text = f"**CIDEr of the best caption.** {within} clearly above cross-entropy trained further; "
-    text += f"{len(worse)} of {number} are clearly below, and {rest} are not told apart from it."
+    below = f"{len(worse)} of {number} are clearly below" + (f" ({_labels(worse)})" if worse else "")
+    text += f"{below}, and {rest} are not told apart from it."
     if above:
         verb = "is" if len(above) == 1 else "are"
         text += f" In the papers' own runs {_and(above)} {verb} above cross-entropy of as many updates."
@@ -83,12 +84,12 @@ def _of_truth(overview: Overview, base: Row) -> str:
     if not better:
         return ""
     text = f"**Truth.** Captions of {_labels(better)} are clearly more often true than cross-entropy's"
-    told = next((column for column in (RECALL, RECALL_OF_SAMPLES) if overview.has(column)), None)
-    if told is None:
-        return f"{text}."
-    less = [row for row in better if overview.is_ahead(base, row, told)]
-    which = "captions" if told == RECALL else "samples"
-    return f"{text}; {which} of {_share(less, better)} of these tell clearly fewer facts."
+    parts = []
+    for column, which in {RECALL: "the best captions", RECALL_OF_SAMPLES: "an image's samples together"}.items():
+        if overview.has(column):
+            less = [row for row in better if overview.is_ahead(base, row, column)]
+            parts.append(f"{which} of {_share(less, better)}")
+    return f"{text}; clearly fewer facts are told by {', and by '.join(parts)} of these." if parts else f"{text}."
 
 
 def _ahead(overview: Overview, base: Row, column: str) -> list[Row]:
@@ -112,4 +113,6 @@ def _and(names: Sequence[str]) -> str:
 
 
 def _share(some: Sequence[Row], rows: Sequence[Row]) -> str:
+    if not some:
+        return "none"
     return "all" if len(some) == len(rows) > 1 else f"{len(some)} of {len(rows)}"

@@ -2,9 +2,10 @@
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from seqcap.report.markdown import markdown_table
@@ -138,15 +139,16 @@ class Overview:
         measured = [row for row in others if column in row.levels and row is not best]
         return [row for row in measured if not self.is_ahead(best, row, column)]
 
-    def markdown(self, more: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
-        """`more`: heading -> run -> text, further columns."""
-        more = more or {}
+    def markdown(
+        self, without: Collection[str] = (), more: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    ) -> list[str]:
+        """`without`: columns that are left out. `more`: heading -> run -> text, further ones."""
         arrows = {"higher": " ↑", "lower": " ↓"}
-        matrix = [
-            ["", "", *(f"{name}{arrows.get(direction, '')}" for name, direction in self.directions.items()), *more]
-        ]
+        columns = [column for column in self.directions if column not in without]
+        headings = [f"{column}{arrows.get(self.directions[column], '')}" for column in columns]
+        matrix = [["", "", *headings, *more]]
         for row in self.rows:
-            ours = [self._cell(row, column) for column in self.directions]
+            ours = [self._cell(row, column) for column in columns]
             label = row.label if row.is_compared else f"({row.label})"
             matrix.append([row.paper, label, *ours, *(texts.get(row.run, "–") for texts in more.values())])
         reading = READING.format(n=self.n, clearly=PAIRED if self.paired else APART)

@@ -263,7 +263,7 @@ class Judgement:
         against = [outcome for outcome in outcomes if outcome.found_alone and not _as_claimed(outcome)]
         if against:
             surest = min(against, key=lambda outcome: outcome.p or 0.0)
-            number = f"{len(against)} of {len(outcomes)} against it alone"
+            number = f"{len(against)} of {len(outcomes)}, taken alone, against it"
             words = f"{number}, the surest with p {surest.p:.3f} and q {surest.shown_q}"
             registered = self.first.evidence.registered
             all_lack = registered is not None and {outcome.verdict for outcome in outcomes} == {UNDECIDABLE}

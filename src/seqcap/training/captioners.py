@@ -40,7 +40,7 @@ class Trained:
 
     Attributes:
         curves: rows of `schemas.CURVES`.
-        seconds_per_epoch: the median over training steps, as measured, times the steps of an epoch; None without steps.
+        seconds_per_epoch: the mean of `State.seconds` times the steps of an epoch; None without steps.
     """
 
     curves: list[dict[str, Any]]
@@ -67,7 +67,7 @@ def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str], kept: Path) 
 def train(run: TrainingRun, seed: int, kept: Path) -> Trained:
     job = Job(run, seed)
     state = loop.train(job, kept)
-    return Trained(state.curves, float(np.median(state.seconds)) * job.batches if state.seconds else None)
+    return Trained(state.curves, float(np.mean(state.seconds)) * job.batches if state.seconds else None)
 
 
 def checkpoint_folder(run: TrainingRun, code: Mapping[str, str]) -> str:

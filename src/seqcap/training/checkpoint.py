@@ -48,7 +48,8 @@ class State(Generic[L]):
         best: the weights kept so far: name of a model -> its tensors.
         best_value: the validation score of the kept weights; None before the first.
         unchecked: loss plus gradient norms, a scalar for each step that is not checked yet; not saved.
-        seconds: of each step of this process; not saved.
+        seconds: of each step of this process; not saved. On a CPU its own time, which others change little, else the
+            clock's.
     """
 
     learner: L

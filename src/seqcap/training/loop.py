@@ -108,11 +108,12 @@ def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
     bar = progress(total=job.steps, initial=state.step, desc=label, unit="step", disable=job.rank > 0)
     logs: dict[str, list[float]] = defaultdict(list)
     saved = time.monotonic()
+    clock = time.process_time if job.device.type == "cpu" else time.monotonic
     for batch in job.read(state):
-        started = time.monotonic()
+        started = clock()
         for name, number in update(job, state, batch).items():
             logs[name].append(number * batch.weight)
-        state.seconds.append(time.monotonic() - started)
+        state.seconds.append(clock() - started)
         bar.update()
         epoch_ends = state.step % job.batches == 0
         if epoch_ends or state.step % LOG_STEPS == 0:

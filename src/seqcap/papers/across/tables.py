@@ -12,7 +12,7 @@ from seqcap.config import Frozen
 from seqcap.metrics import registry
 from seqcap.report import overview
 from seqcap.report.inputs import HUMAN, Results
-from seqcap.report.overview import DISTINCT, RECALL_OF_SAMPLES, TRUTH
+from seqcap.report.overview import DISTINCT, LITERAL, RECALL_OF_SAMPLES, TRUTH
 from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.reported import ReportedRun
@@ -24,8 +24,9 @@ from seqcap.report.verdicts import LEAST_SEEDS
 OTHERS = "others"
 PEOPLE_BLOCK = "people"
 # What tells whether captions are true and told apart.
-TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT)
-_CURVE = registry.find("CIDEr").curve  # of greedy captions of val
+TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT, LITERAL)
+# Curve of greedy captions of val -> its name in the table. Only what a retriever pays has the second.
+_CURVES = {registry.find("CIDEr").curve: "CIDEr", "val_R@10": "own R@10"}
 _SHARES = (0.25, 0.5, 0.75, 1.0)  # of a run's steps
 
 
@@ -200,21 +201,23 @@ def yardsticks(results: Results) -> list[Cell]:
 
 def along_budget(results: Results) -> list[Cell]:
     """Each run's steps, and where its greedy captions of val are at some shares of them."""
-    curves = results.curves[results.curves["quantity"] == _CURVE]
+    curves = results.curves
     data = f"{results.dataset(results.config.pictures)}, val split"
     cells = []
     for paper, runs in by_paper(results).items():
         for run in runs:
-            line = curves[curves["run"] == run.name].groupby("step")["value"].mean()
             steps = results.steps.get(run.name)
-            if steps is None or line.empty:
+            if steps is None:
                 continue
             n = f"{len(run.seeds)} seeds"
             cells.append(Cell(paper, run.label, "steps", "", "", Estimate(steps, n=n), 1, 1, data))
-            for share in _SHARES:
-                # Between the ends of two epochs a straight line.
-                level = Estimate(float(np.interp(share * steps, line.index, line)), n=n)
-                cells.append(Cell(paper, run.label, f"CIDEr at {share:g}", "higher", "", level, 100, 2, data))
+            for quantity, name in _CURVES.items():
+                mine = curves[(curves["run"] == run.name) & (curves["quantity"] == quantity)]
+                line = mine.groupby("step")["value"].mean()
+                for share in _SHARES if len(line) else ():
+                    # Between the ends of two epochs a straight line.
+                    level = Estimate(float(np.interp(share * steps, line.index, line)), n=n)
+                    cells.append(Cell(paper, run.label, f"{name} at {share:g}", "higher", "", level, 100, 2, data))
     return cells
 
 
