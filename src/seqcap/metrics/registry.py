@@ -118,7 +118,7 @@ _ALL = (
     # NLTK's sentence BLEU of 5-grams, each caption against those of other images; Self-BLEU4 is over captions of a set.
     Metric("Self-BLEU", "Self-BLEU", "lower", scale=100),
     Metric("fixed_choice", "choice between two pictures (judge)", scale=100),
-    Metric("true_of_own", "true captions (literal listener)", scale=100),
+    Metric("true_of_own", "true captions", scale=100),
     Metric("alone", "captions true of one scene alone", scale=100),
     Metric("bits", "bits of the choice that are settled", unit="bits"),
     *(Metric(f"literal_R@{k}", f"R@{k} (literal listener)", scale=100) for k in (1, 5, 10)),
