@@ -2,7 +2,6 @@
 
 import atexit
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -97,8 +96,7 @@ def preloaded() -> Path:
     """The folder with a `python` that has loaded DVC before."""
     stack = ExitStack()
     atexit.register(stack.close)
-    folder = stack.enter_context(tempfile.TemporaryDirectory())
-    return stack.enter_context(stage_server.stage_server(Path(folder), stage_server.DVC))
+    return stack.enter_context(stage_server.stage_server(stage_server.DVC))
 
 
 def run(folder: Path, *command: str) -> tuple[int, str]:

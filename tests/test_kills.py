@@ -18,8 +18,7 @@ def test_a_kill_costs_nothing(tmp_path):
     """In the steps of a run with a checkpoint. What `seqcap repro` itself does after a kill, pipeline/test_repro.py
     asks of cheaper stages."""
     command = ("seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", TRAINING)
-    (tmp_path / "server").mkdir()
-    with stage_server(tmp_path / "server", LOADED) as programs:
+    with stage_server(LOADED) as programs:
         campaign = Campaign(tmp_path, 1, OVERLAYS["one_group"], command, train_anew, programs)
         campaign.run(1)
     (kill,) = campaign.kills

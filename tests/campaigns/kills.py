@@ -376,8 +376,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         if arguments.one_group:
-            (folder / "server").mkdir()
-            with stage_server(folder / "server", STAGES) as programs:
+            with stage_server(STAGES) as programs:
                 campaign = Campaign(folder, arguments.seed, OVERLAYS["one_group"], forget=train_anew, programs=programs)
                 campaign.run(arguments.kills)
         else:

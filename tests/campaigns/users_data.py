@@ -186,8 +186,7 @@ def whole_graph(folder: Path) -> list[str]:
     """Runs the tiny graph again with other data while somebody's file lies in every folder; only DVC's outputs and its
     own files may be touched. Returns the touched paths."""
     here = copy_project(folder / "here")
-    (folder / "server").mkdir()
-    with stage_server(folder / "server", STAGES) as programs:
+    with stage_server(STAGES) as programs:
         return second_run(here, programs)
 
 

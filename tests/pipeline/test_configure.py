@@ -241,7 +241,7 @@ TRAINING = {"epochs": 1, "batch_size": 1, "learning_rate": 0.1, "dropout": 0, "d
         (f"{PSST}:runs.luo.listener", "judge", ["architecture is cross_attention", "name a dual_encoder or a clip"]),
         (f"{PSST}:runs.luo.listener", "listener2", ["luo_w34.listener is 'listener2'", "allowed: listener, "]),
         (f"{PSST}:runs.frozen_luo_w34.start", "luo_w35", ["frozen_luo_w34.start is 'luo_w35'", "luo_w34"]),
-        (f"{PSST}:runs.frozen_luo_w34.seeds", 4, ["frozen_luo_w34.seeds is 4", "psst/train/psst_luo/luo_w34 has 3"]),
+        (f"{PSST}:runs.frozen_luo_w34.seeds", 6, ["frozen_luo_w34.seeds is 6", "psst/train/psst_luo/luo_w34 has 5"]),
         (f"{SLE}:comparisons", [["sll", "sllx"]], ["comparisons is 'sllx'", "allowed: xe, "]),
         ("retrievers.judge.task", "clip", ["retrievers.judge.task is 'clip'", "a task with images"]),
         ("retrievers.judge.architecture", "clip", ["retrievers.judge.folder is None", "read from a folder"]),

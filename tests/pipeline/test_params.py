@@ -113,13 +113,13 @@ def test_a_sweep_stands_for_one_run_per_value(files):
     files[f"{PSST}:runs.luo_w22"] = {"seeds": 2}
     files[f"{PSST}:runs.luo.label"] = "Luo"
     files[f"{PSST}:groups"] = {"psst_luo": "psst_image"}
-    kept = ("cooperation", "weighted", "luo", "luo_w22")
+    kept = ("cooperation", "weighted", "compared", "luo", "luo_w22")
     files[f"{PSST}:runs"] = {name: files[f"{PSST}:runs.{name}"] for name in kept}
     runs = {name: run for name, run in files.read().runs.items() if name.startswith("luo")}
     assert list(runs) == ["luo_w07", "luo_w22", "luo_w14"]
     assert [run.label for run in runs.values()] == ["Luo, w .7", "Luo, w 2.2", "Luo, w 14"]
     assert [run.settings["weight"] for run in runs.values()] == [0.7, 2.2, 14.0]
-    assert [run.seeds for run in runs.values()] == [3, 2, 3]
+    assert [run.seeds for run in runs.values()] == [5, 2, 5]
     assert {(run.group, run.objective) for run in runs.values()} == {("psst_luo", "discriminability")}
 
 

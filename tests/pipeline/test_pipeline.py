@@ -30,9 +30,9 @@ from seqcap.spice.wordnet import meteor_file
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory):
+def programs():
     """The folder with the stages' `python`."""
-    with stage_server(tmp_path_factory.mktemp("server"), STAGES) as folder:
+    with stage_server(STAGES) as folder:
         yield folder
 
 

@@ -239,7 +239,7 @@ def test_a_stage_is_tried_again_once_the_other_dvc_has_ended(checkout, monkeypat
     monkeypatch.chdir(checkout)
     statuses, waits = [records.BUSY, 0], []
     monkeypatch.setattr(repro, "wait_for_dvc", waits.append)
-    monkeypatch.setattr(repro, "run_python", lambda *_: statuses.pop(0))
+    monkeypatch.setattr(repro, "run_python", lambda *_, **__: statuses.pop(0))
     monkeypatch.setattr(repro, "unfinished", lambda *_: {"work": set()})
     monkeypatch.setattr(repro, "check_unchanged", lambda *_: None)
     (checkout / ".dvc/tmp").mkdir()

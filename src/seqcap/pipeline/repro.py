@@ -18,6 +18,7 @@ from seqcap.pipeline.graph import CONFIGURE, GRAPH, LOCK, REPORT, check_unchange
 from seqcap.pipeline.parameter_files import PARAMS, read_yaml
 from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
 from seqcap.pipeline.schedule import Queue, jobs_here, note_seconds, read_seconds
+from seqcap.pipeline.stage_server import StageServer
 from seqcap.system.machine import MACHINE, cores
 from seqcap.system.scratch import forget, locked
 from seqcap.tasks import STARTS
@@ -41,7 +42,12 @@ def repro(
     check_checkout(folder)
     if cluster is None:
         here = jobs or jobs_here()
-        _repro(folder, here, here, targets, then_report, lambda _, *command: run_python(*command))
+        with StageServer() as server:
+
+            def execute(_: str, folder: Path, *arguments: str) -> int:
+                return run_python(folder, *arguments, python=server.next_python())
+
+            _repro(folder, here, here, targets, then_report, execute)
         return
     from seqcap.pipeline.cluster import connected
 
@@ -112,13 +118,15 @@ def check_checkout(folder: Path) -> None:
         raise InputError(artifacts, "is a link, beyond which DVC keeps nothing", fix)
 
 
-def run_python(folder: Path, *arguments: str) -> int:
-    """Runs the `python` that runs this with the code of a checkout, whatever is installed or active; its status. Its
-    libraries have a thread each, where the user does not say otherwise: stages run side by side, in processes."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+def run_python(folder: Path, *arguments: str, python: Path | None = None) -> int:
+    """Runs `python`, or the one that runs this, with the code of a checkout, whatever is installed or active; its
+    status. Its libraries have a thread each, where the user does not say otherwise: stages run side by side, in
+    processes."""
+    python = python or Path(sys.executable)
+    path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
     code = os.pathsep.join([str((folder / "src").resolve()), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     environment = {"OMP_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": code, "PATH": path}
-    command = [sys.executable, *arguments]
+    command = [str(python), *arguments]
     if not stat.S_ISFIFO(os.fstat(STANDARD_OUTPUT).st_mode):
         return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
     # A stage would fail if it wrote into a pipe that nobody reads any more.
