@@ -154,11 +154,10 @@ def test_what_older_tables_call_the_judge_is_a_twin(rows, tmp_path):
 
 
 def test_what_was_learnt_reads_right_whatever_comes_out(rows):
-    quality, samples, distinct, truth = learnt(replace(table(rows), budget="2 minutes"), ["SCST", "TOK"])
+    quality, samples, distinct, truth = learnt(replace(table(rows), budget="2 minutes"))
     assert quality.endswith(
         "Within 2 minutes no objective is clearly above cross-entropy trained further; 1 of 3 are clearly below "
-        "(JOINT), and 2 are not told apart from it. In the papers' own runs SCST and TOK are above cross-entropy of as "
-        "many updates."
+        "(JOINT), and 2 are not told apart from it."
     )
     assert "1 of 3 objectives clearly raise the CIDEr of random samples; 1 of 1 of these make them clearly" in samples
     assert "By captions of JOINT the judge clearly finds more" in distinct

@@ -259,16 +259,14 @@ def _across(report: Reported) -> dict[str, Any]:
         rows = replace(rows, budget=f"{' to '.join(dict.fromkeys([minutes[0], minutes[-1]]))} minutes of training")
     return found | {
         "table": rows.markdown(
-            without=[TWIN] if rows.has(DISTINCT) else [],
+            without=[TWIN, PRECISION] if rows.has(DISTINCT) else [PRECISION],
             more={"minutes": {run: f"{number:.1f}" for run, number in taken.items()}},
         ),
         "budget": rows.budget,
         "of_table": rows.n,
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
         "advice": advice(rows, _uses(report, rows)),
-        "of_objectives": learnt(
-            rows, [_left(line) for _, _, line in own_runs.cider_against_likelihood(report.papers) if line.side == 1]
-        ),
+        "of_objectives": learnt(rows),
         "lacking": [name for name in _WANTED if not rows.has(name)],
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),
@@ -356,13 +354,14 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
         line = claim.deciding
         if not line.difference:
             continue
-        others = [f"; on {data} {numbers(there.line)}" for data, there in report.elsewhere(paper, claim).items()]
-        told.append(f"{_link(paper, claim)} {claim.sentence}: {numbers(line)}{_of_print(line)}{''.join(others)}.")
+        others = [f" (on {data} {numbers(there.line)})" for data, there in report.elsewhere(paper, claim).items()]
+        told.append(f"{_left(line)} ({_link(paper, claim)}) {numbers(line)}{''.join(others)}")
         if line.detectable:
             finds.append(float(line.detectable))
     if not told:
         return ""
-    text = f"In its paper's own runs ([other losses and translation]({paper}/report.md)), CIDEr, beam: {' '.join(told)}"
+    text = f"In its paper's own runs ([other losses and translation]({paper}/report.md)), CIDEr, beam, over MLE: "
+    text += f"{', '.join(told)}."
     if finds:
         ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
         text += f" Differences of {' to '.join(ends)} would have been found four times in five."
@@ -378,15 +377,15 @@ def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> st
 
 
 def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -> str:
-    """ "*On Flickr8k:* [C1](..) a beats b +25.2 [23.2, 27.1]." "" where the data tell of none of the claims."""
+    """ "*On Flickr8k:* CIDEr, a against b +25.2 [23.2, 27.1] ([C1](..))." "" where nothing was measured there."""
     told = []
     for paper, claim in claims:
         there = report.elsewhere(paper, claim).get(data)
         if there:
             words = f" {there.words}" if there.words == elsewhere.SUM else ""
             whom = outcomes.by_whom(claim)
-            sentence = f"{claim.sentence} ({whom})" if whom else claim.sentence
-            told.append(f"{_link(paper, claim)} {sentence}: {numbers(there.line)}{words}")
+            compared = f"{there.line.metric}, {there.line.sides}" + (f", {whom}" if whom else "")
+            told.append(f"{compared} {numbers(there.line)}{words} ({_link(paper, claim)})")
     return f"*On {data}:* {'; '.join(told)}." if told else ""
 
 

@@ -18,18 +18,17 @@ from seqcap.report.overview import (
 _MOST_NAMED = 8
 
 
-def learnt(overview: Overview, above: Sequence[str] = ()) -> list[str]:
-    """A sentence or two for each use; "clearly" is what the table tells apart. `above`: what has more CIDEr than
-    cross-entropy in the papers' own runs."""
+def learnt(overview: Overview) -> list[str]:
+    """A sentence or two for each use; "clearly" is what the table tells apart."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    sentences = [_of_quality(overview, base, above), _of_samples(overview, base)]
+    sentences = [_of_quality(overview, base), _of_samples(overview, base)]
     sentences += [_of_distinctiveness(overview, base), _of_truth(overview, base)]
     return [sentence for sentence in sentences if sentence]
 
 
-def _of_quality(overview: Overview, base: Row, above: Sequence[str]) -> str:
+def _of_quality(overview: Overview, base: Row) -> str:
     if CIDER not in base.levels:
         return ""
     better, worse = _ahead(overview, base, CIDER), _behind(overview, base, CIDER)
@@ -39,11 +38,7 @@ def _of_quality(overview: Overview, base: Row, above: Sequence[str]) -> str:
     rest = number - len(better) - len(worse)
     text = f"**CIDEr of the best caption.** {within} clearly above cross-entropy trained further; "
     below = f"{len(worse)} of {number} are clearly below" + (f" ({_labels(worse)})" if worse else "")
-    text += f"{below}, and {rest} are not told apart from it."
-    if above:
-        verb = "is" if len(above) == 1 else "are"
-        text += f" In the papers' own runs {_and(above)} {verb} above cross-entropy of as many updates."
-    return text
+    return f"{text}{below}, and {rest} are not told apart from it."
 
 
 def _of_samples(overview: Overview, base: Row) -> str:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DAGGER, FEW_SEEDS, HOLDS, LESS, NOT_RUN, REVERSED, UNTESTABLE, read
@@ -67,9 +67,15 @@ def by_whom(claim: Claim) -> str:
 def failed(papers: Mapping[str, Summary]) -> list[Failed]:
     """Claims that are reversed or show no effect, or would be so but for a run that was still rising; and each paper's
     main claim, if it does not hold."""
-    claims = []
+    claims = list[Failed]()
     for paper, summary in papers.items():
-        claims += [_failed(paper, summary, claim) for claim in _claims(summary) if _did_fail(summary, claim)]
+        told = dict[str, str]()  # reason -> the first claim that has it
+        for claim in _claims(summary):
+            if _did_fail(summary, claim):
+                failure = _failed(paper, summary, claim)
+                first = told.setdefault(failure.reason, claim.id)
+                again = failure.reason and first != claim.id
+                claims.append(replace(failure, reason=f"as {first}") if again else failure)
     return claims
 
 

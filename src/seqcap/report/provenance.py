@@ -210,7 +210,7 @@ def _processor(provenance: Mapping[str, Any]) -> str:
     if not provenance["processor"]:
         return _NOT_RECORDED
     cores, instructions = provenance["cores"], provenance["instructions"]
-    return f"{provenance['processor']}, {cores} cores; instruction set {instructions or _NOT_RECORDED}"
+    return f"{provenance['processor']}, {cores} cores, {instructions or 'instruction set ' + _NOT_RECORDED}"
 
 
 def _everything_in_words(provenance: Mapping[str, Any]) -> str:
