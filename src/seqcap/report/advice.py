@@ -11,11 +11,9 @@ from seqcap.report.overview import (
     LITERAL,
     PEOPLE,
     PRECISION,
-    RECALL,
     RECALL_OF_SAMPLES,
     SAMPLES,
     TRUTH,
-    TWIN,
     WORDS,
     Overview,
     Row,
@@ -126,9 +124,7 @@ def _for_distinctiveness(overview: Overview, base: Row) -> str:
         f"{_against(overview, best, base, (column, LITERAL, TRUTH, CIDER))}. {_rest(overview, base, leaders, column)}"
     )
     text += _beside_people(overview, best, column)
-    if column == DISTINCT:
-        text += f" By a twin of what pays: {_against(overview, best, base, (TWIN,))}." if overview.has(TWIN) else ""
-    else:
+    if column != DISTINCT:
         text += " A twin may believe what the payer believes."
     if overview.is_ahead(base, best, TRUTH):
         text += " At this setting its captions are clearly less often true."
@@ -178,7 +174,7 @@ def _for_truth(overview: Overview, base: Row) -> str:
     numbers = _against(overview, best, base, (TRUTH, PRECISION, CIDER))
     leaders = _leaders(overview, best, base, TRUTH)
     text = f"**Captions that are true: {_either(leaders)}.** {numbers[0].upper()}{numbers[1:]}."
-    said = _against(overview, best, base, (WORDS, RECALL, RECALL_OF_SAMPLES, overview.distinct))
+    said = _against(overview, best, base, (WORDS, RECALL_OF_SAMPLES, overview.distinct))
     return f"{text} What they say: {said}. {_rest(overview, base, leaders, TRUTH)}".rstrip()
 
 
