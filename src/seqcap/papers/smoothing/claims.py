@@ -24,20 +24,21 @@ def claims(results: Results) -> list[Comparison]:
 
 def _build(results: Results, stated: Stated, group: Comparisons) -> Iterator[Comparison]:
     known = parts(results)
-    for block, column, _, left, right in group.each():
+    for block, column, decoder, left, right in group.each():
         metric = results.paper.facts.columns[group.table][column][0] if group.table else column
         where, phrase, untestable = None, "", ""
         if block:
             part = known[block]
             where, names = part.facts.block, [part.name_of(loss) for loss in (left, right)]
             rows = [part.losses[loss].row for loss in (left, right)]
-            phrase = f"{registry.find(metric).label} of the best beam {{caption}}, {part.label}"
+            which = "greedy" if decoder == "greedy" else "best beam"
+            phrase = f"{registry.find(metric).label} of the {which} {{caption}}, {part.label}"
             untestable = _same_words(part, left) if stated.id == "L4" else ""
         else:
             names = [entry_name(results, name) for name in (left, right)]
             rows = [FILE.entries[name] for name in (left, right)]
         printed = results.paper.published.printed(group.table, column, *rows, block=where) if group.table else None
-        claim = Comparison(stated.id, stated.sentence, metric, "beam", "best", names[0], names[1], +1, printed)
+        claim = Comparison(stated.id, stated.sentence, metric, decoder, "best", names[0], names[1], +1, printed)
         yield replace(claim, untestable=untestable, phrase=phrase)
 
 
