@@ -298,8 +298,9 @@ def test_what_rests_on_a_listener_that_does_not_learn_cannot_be_tested(monkeypat
     assert [name for name, its in listeners.ended(run).items() if its.dead] == ["st_w1", "st_w2"]
     assert listeners.line(run) == (
         "*Listeners that do not learn*, whose hinge ends above 1.8 times its margin with more than 99% of its images: "
-        "st_w1 (hinge 0.37, share 1.00), st_w2 (hinge 0.37, share 1.00). *Listeners whose hinge ends* above 1.8 times its "
-        "margin with fewer images (a hard domain, or a listener that hardly learns): multinomial_w1 (hinge 0.37, share 0.93)."
+        "st_w1 (hinge 0.37, share 1.00), st_w2 (hinge 0.37, share 1.00). "
+        "*Listeners whose hinge ends* above 1.8 times its margin with fewer images (a hard domain, or a listener that "
+        "hardly learns): multinomial_w1 (hinge 0.37, share 0.93)."
     )
     why = "cannot be tested: the listener of st_w1 and st_w2 does not learn"
     made = claims.claims(run)

@@ -1,7 +1,6 @@
 """Whether listeners learn. Where the hardest negative keeps the hinge of both directions at twice its margin with every
 image, a listener gives all images one score, and what rests on it cannot be tested. A hinge that is as large with some
-images below their margin is that of a hard domain, or of a listener that hardly learns, not of one that gives one score to
-all."""
+images below their margin is that of a hard domain, or of a listener that hardly learns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,8 +63,8 @@ def why_untestable(results: Results, source: Source, of_run: Mapping[str, Ended]
 
 
 def line(results: Results) -> str:
-    """What is said of the listeners that do not learn, and of those whose hinge ends as high with fewer of their images;
-    "" if there is neither."""
+    """A line about the listeners that do not learn, and those whose hinge ends as high with fewer of their images; ""
+    if there is neither."""
     above = {name: its for name, its in ended(results).items() if its.high}
     dead, slow = ({name: its for name, its in above.items() if its.dead is is_dead} for is_dead in (True, False))
     said = []
