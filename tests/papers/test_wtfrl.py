@@ -63,6 +63,25 @@ def test_agreement_is_the_correlation_of_ranks():
     assert re.search(r"\| RL \| – \|", table)
 
 
+def test_truth_is_weighted_to_the_lengths_that_both_have():
+    made = WtfrlRun(names=list(FEW))
+    rows = made.scores("wtfrl_image")
+    # Of 20 images TF has 5 of 7 words, all true, and 15 of 8, a third of them; WTF 10 of 8, half of them, and 10 of 9.
+    told = {
+        "tf": lambda item: (7, 1) if item < 5 else (8, item < 10),
+        "wtf": lambda item: (8, item % 2) if item < 10 else (9, 1),
+    }
+    for row in rows:
+        if row["run"] in told and row["decoder"] == "beam" and row["metric"] in ("words", "true_of_own"):
+            row["value"] = float(told[row["run"]](row["item"])[row["metric"] == "true_of_own"])
+    cells = numbers(made.of_rows(rows), "wtfrl_length")
+    found = [cells["WTF", column] for column in ("in common, %", "its true captions, %", "TF's true captions, %")]
+    assert found == pytest.approx([50, 50, 33.3], abs=0.1)
+    assert cells["WTF", "difference"] == pytest.approx(16.7, abs=0.1)
+    # RL's captions have other lengths.
+    assert ("RL", "difference") not in cells
+
+
 # --- Ablations
 
 

@@ -12,7 +12,7 @@ from seqcap.files import schemas
 from seqcap.report import claims, verdicts
 from seqcap.report.claims import Comparison, JudgedClaim
 from seqcap.report.convergence import QUALITY, RECALL, SAMPLED, gained_in, gains
-from seqcap.report.evidence import Evidence, Gain
+from seqcap.report.evidence import Evidence, Gain, Registered
 from seqcap.report.inputs import Results
 from seqcap.report.published import Printed
 from seqcap.report.statistics import DRAWS, Number
@@ -175,10 +175,11 @@ class Invented:
         return Number(self.value, by_seed, resampled, 8, self.remarks, self.untestable)
 
 
-def made(left: Invented, right: Invented) -> JudgedClaim:
+def made(left: Invented, right: Invented, registered: Registered | None = None) -> JudgedClaim:
     claim = Comparison(
         "C0", "a beats b", "CIDEr", "greedy", "best", "A", "B", +1, sources=(left, right), where="in a dream"
     )
+    claim = replace(claim, registered=registered)
     (judged,) = claims.run_claims([claim], of(system("a", HARD), "a"))
     return judged
 
@@ -193,6 +194,21 @@ def test_sides_may_be_made_in_any_way():
     assert "| A 50.00 | B 30.00 | +20.00" in "\n".join(claims.claims_table([judged]))
     # People's captions have no training seeds.
     assert made(Invented(0.5), Invented(0.3, ())).judged.first.seeds == "3"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "pilot", "said"),
+    [
+        (3, (), ": 3 seeds, which find 2."),
+        (6, (), ": 6 seeds, which find 2; it was run with 3."),
+        # The pilot itself has the seeds that it has.
+        (6, (50.0, 30.0), " for the next run: 6 seeds, which find 2."),
+    ],
+)
+def test_what_was_registered_stands_beside_the_seeds_that_ran(seeds, pilot, said):
+    registered = Registered(day="2026-12-01", seeds=seeds, finds=2.0, pilot=pilot)
+    (words,) = claims.claims_table([made(Invented(0.5), Invented(0.3), registered)])[-1:]
+    assert words == f"- C0: Registered on 2026-12-01{said}"
 
 
 def test_what_no_seed_reaches_cannot_be_tested():

@@ -79,6 +79,24 @@ def test_counts_in_words(sle):
     assert Count(13).word == "13"
 
 
+def test_numbers_of_seeds_from_the_fewest_to_the_most(sle, monkeypatch: pytest.MonkeyPatch):
+    run = sle.read()
+    images, clips = ([of for of in run.trained if of.evaluation == name] for name in ("sle_image", "sle_clip"))
+
+    def seeds(*numbers: int) -> None:
+        of = [of.model_copy(update={"seeds": list(range(number))}) for of, number in zip(images, numbers, strict=False)]
+        monkeypatch.setitem(vars(run), "trained", [*of, *clips])
+
+    items = f"{run.scores.items(images[0].name)} test images"
+    seeds(5, 3, 1)
+    assert run.fill("{n}", "sle_image") == f"{items}, 3 to 5 training seeds"
+    assert run.fill("{n}").startswith(f"{items}, {run.scores.items(clips[0].name)} test clips, ")
+    seeds(1, 1)
+    assert run.fill("{n}", "sle_image") == f"{items}, 1 training seed"
+    seeds(3, 3)
+    assert run.fill("{n}", "sle_image") == f"{items}, 3 training seeds"
+
+
 def test_a_missing_column_of_scores_is_named(sle):
     path = Path(sle.write().config.evaluations["sle_image"].scores)
     pq.write_table(pq.read_table(path).drop_columns(["rank"]), path)

@@ -324,7 +324,9 @@ def _words(judged_claim: JudgedClaim) -> list[str]:
         # Of the results that it was computed from, it is of the next run.
         when = "" if judged_claim.judged.first.evidence.registered else " for the next run"
         what = f"{stated.lacks}; {stated.seeds} seeds find" if stated.lacks else f"{stated.seeds} seeds, which find"
-        sentences.append(f"Registered on {stated.day}{when}: {what} {stated.finds:g}.")
+        ran = "" if when else judged_claim.judged.first.seeds
+        others = f"; it was run with {ran}" if ran not in ("", str(stated.seeds)) else ""
+        sentences.append(f"Registered on {stated.day}{when}: {what} {stated.finds:g}{others}.")
     if claim.changed:
         sentences.append(f"Since {claim.changed.day}; before, {claim.changed.before} was the primary one.")
     if (

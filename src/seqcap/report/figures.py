@@ -35,7 +35,7 @@ def write_figures(results: Results) -> None:
                 words[name] = {"title": text.title, "missing": drawn}
             else:
                 _save(drawn, folder / f"{name}.png")
-                words[name] = {"title": text.title, "caption": results.fill(text.caption)}
+                words[name] = {"title": text.title, "caption": results.fill(text.caption, text.evaluation)}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
     json_file.write_json(folder / "figures.json", {"order": list(words), "figures": words})
 

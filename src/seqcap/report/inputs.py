@@ -348,19 +348,24 @@ class Results:
         known_evaluation = evaluation if evaluation in self.config.evaluations else ""
         beam, samples = self.beam(known_evaluation), self.samples(known_evaluation)
         known = {"beam": beam, "samples": samples, "captioners": captioners, "a_beam": self.a_beam(evaluation)}
-        several, n = " or ".join(dict.fromkeys((samples.word, beam.word))), self.sizes if "{n}" in text else ""
+        n = self.sizes(known_evaluation) if "{n}" in text else ""
+        several = " or ".join(dict.fromkeys((samples.word, beam.word)))
         return text.format(**known, several=several, n=n, **more)
 
-    @property
-    def sizes(self) -> str:
-        """ "2,000 test images, 800 test clips, 3 training seeds": what its numbers are of, if nothing else is said."""
-        firsts = {run.evaluation: run for run in reversed(self.trained)}
+    def sizes(self, evaluation: str = "") -> str:
+        """ "2,000 test images, 800 test clips, 3 to 5 training seeds": what its numbers, or those of one evaluation,
+        are of, if nothing else is said. A run with one seed is marked where it is shown: beside others it is not
+        counted."""
+        of = [run for run in self.trained if evaluation in ("", run.evaluation)]
+        firsts = {run.evaluation: run for run in reversed(of)}
         items = dict.fromkeys(
             f"{self.scores.items(run.name):,} {self.evaluation(run.evaluation).split} {self.kind(run.task).units}"
             for run in reversed(firsts.values())
         )
-        seeds = max(len(run.seeds) for run in self.trained)
-        return f"{', '.join(items)}, {seeds} training seed{'s' if seeds > 1 else ''}"
+        numbers = sorted({len(run.seeds) for run in of})
+        several = [number for number in numbers if number > 1] or numbers
+        seeds = " to ".join(map(str, dict.fromkeys((several[0], several[-1]))))
+        return f"{', '.join(items)}, {seeds} training seed{'s' if several[-1] > 1 else ''}"
 
 
 def read_images(task: str, split: str) -> pd.DataFrame:

@@ -129,6 +129,7 @@ class FigureText(Frozen):
 
     title: str
     caption: str
+    evaluation: str = ""  # the one whose data it shows; "": those of all
     # What the figure is of, if it takes no code of the paper's.
     curves: LearningCurves | None = None
     examples: Examples | None = None

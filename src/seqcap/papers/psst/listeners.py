@@ -1,16 +1,17 @@
 """Whether listeners learn. Where the hardest negative keeps the hinge of both directions at twice its margin with every
 image, a listener gives all images one score, and what rests on it cannot be tested. A hinge that is as large with some
-images below their margin is that of a hard domain, not of a listener that gives one score to all."""
+images below their margin is that of a hard domain, or of a listener that hardly learns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from seqcap.papers.psst.methods import SECOND
 from seqcap.papers.psst.raters import Preferred
 from seqcap.report.claims import Source
 from seqcap.report.inputs import Results
 from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, mixture
 
-DEAD, ALL = 1.8, 0.99  # times the margin; share of images
+HIGH, ALL = 1.8, 0.99  # times the margin; share of images
 _END = 0.9  # what follows this share of the steps is the end
 
 
@@ -27,8 +28,12 @@ class Ended:
         return self.hinge / self.margin
 
     @property
+    def high(self) -> bool:
+        return self.times > HIGH
+
+    @property
     def dead(self) -> bool:
-        return self.times > DEAD and self.share > ALL
+        return self.high and self.share > ALL
 
 
 def ended(results: Results) -> dict[str, Ended]:
@@ -58,12 +63,27 @@ def why_untestable(results: Results, source: Source, of_run: Mapping[str, Ended]
 
 
 def line(results: Results) -> str:
-    """A line about the listeners that do not learn; "" if all do."""
-    dead = {results.by_name[name].label: its for name, its in ended(results).items() if its.dead}
-    each = ", ".join(f"{label} (hinge {its.hinge:.2f}, share {its.share:.2f})" for label, its in dead.items())
-    if not dead:
-        return ""
-    return f"*Listeners that do not learn*, whose hinge ends above {DEAD:g} times its margin, with all images: {each}."
+    """A line about the listeners that do not learn, and those whose hinge ends as high with fewer of their images; ""
+    if there is neither."""
+    above = {name: its for name, its in ended(results).items() if its.high}
+    dead, slow = ({name: its for name, its in above.items() if its.dead is is_dead} for is_dead in (True, False))
+    said = []
+    if dead:
+        where = f"above {HIGH:g} times its margin with more than {ALL:.0%} of its images"
+        said.append(f"*Listeners that do not learn*, whose hinge ends {where}: {_each(results, dead)}.")
+    if slow:
+        what = f"above {HIGH:g} times its margin with fewer images (a hard domain, or a listener that hardly learns)"
+        said.append(f"*Listeners whose hinge ends* {what}: {_each(results, slow)}.")
+    return " ".join(said)
+
+
+def _each(results: Results, those: Mapping[str, Ended]) -> str:
+    """Runs with their listeners' hinges and shares."""
+    labels = {name: results.by_name[name].label for name in those}
+    labels |= {
+        name: f"{label}, second domain" for name, label in labels.items() if results.by_name[name].task == SECOND
+    }
+    return ", ".join(f"{labels[name]} (hinge {its.hinge:.2f}, share {its.share:.2f})" for name, its in those.items())
 
 
 def _read_from(results: Results, curve: Curve, point: OperatingPoint | None) -> list[str]:

@@ -9,7 +9,7 @@ import pandas as pd
 from seqcap.metrics import registry
 from seqcap.papers.wtfrl.runs import PEOPLE, RL, TF, WTF_RL, ablations, in_words, runs_of_table
 from seqcap.report.inputs import HUMAN, Results
-from seqcap.report.statistics import difference
+from seqcap.report.statistics import common_seeds, difference
 from seqcap.report.tables import Cell, Content, Estimate, Measure, columns_beside, measured_cells, people_label, shown
 from seqcap.report.tradeoff import FixedNumber
 
@@ -117,8 +117,49 @@ def _spearman(pairs: pd.DataFrame) -> float:
     return float(ranks.iloc[:, 0].corr(ranks.iloc[:, 1]))
 
 
+def equal_length(results: Results) -> Content:
+    """True captions of each row and of TF, both weighted to the same numbers of words."""
+    data, cells = results.stand_in(results.config.pictures), []
+    for run in runs_of_table(results):
+        found = _at_equal_length(results, run.name) if run.name != TF and TF in results.by_name else None
+        if found is not None:
+            theirs, tf = ("its true captions, %", "TF's true captions, %")
+            columns = {"in common, %": found["common"], theirs: found["its"], tf: found["tf"]}
+            columns["difference"] = found["its"] - found["tf"]
+            for column, value in columns.items():
+                ours = Estimate(value, seeds=len(common_seeds([run.seeds, results.by_name[TF].seeds])))
+                cells.append(Cell("", run.label, column, "", "", ours, 100, 1, data))
+    return Content(cells, "" if cells else "Not measured in these results.")
+
+
+def _at_equal_length(results: Results, name: str) -> dict[str, float] | None:
+    """Means over the seeds that a run and TF have both: of their captions, the share in common by number of words, the
+    sum of each number's smaller share; and with these shares as weights, how many are true. None where words or truth
+    were not measured, or no caption of one is as long as one of the other."""
+    scores = [
+        [results.scores.per_item(of, "beam", metric, "best") for metric in ("words", "true_of_own")]
+        for of in (name, TF)
+    ]
+    found = []
+    for seed in common_seeds([results.by_name[of].seeds for of in (name, TF)]):
+        shares, truths = [], []
+        for words, true in scores:
+            if words is None or true is None:
+                return None
+            captions = pd.DataFrame({"words": words[seed], "true": true[seed]}).dropna().groupby("words")["true"]
+            shares.append(captions.size() / captions.size().sum())
+            truths.append(captions.mean())
+        weights = pd.concat(shares, axis=1, join="inner").min(axis=1)
+        if weights.empty:
+            return None
+        its, tf = (float((weights * truth).sum() / weights.sum()) for truth in truths)
+        found.append({"common": float(weights.sum()), "its": its, "tf": tf})
+    return {key: float(np.mean([of[key] for of in found])) for key in found[0]} if found else None
+
+
 TABLES = {
     "wtfrl_retrieval": retrieval,
+    "wtfrl_length": equal_length,
     "wtfrl_exchanged": exchanged,
     "wtfrl_agreement": agreement,
     "wtfrl_ablations": changes,
