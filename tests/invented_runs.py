@@ -449,7 +449,7 @@ class SpiderRun(PaperRun):
             name,
             label=SPIDER_LABELS.get(name, name),
             objective="cross_entropy" if name == "mle" else objective,
-            settings={} if name == "mle" else {"rollouts": 3},
+            settings={} if name == "mle" else {"rollouts": 3, "baseline_steps": 128},
             reward=None if name == "mle" else self.reward_of(name),
         )
 

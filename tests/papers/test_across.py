@@ -31,7 +31,7 @@ LIKE = {
     "across_sll_me": "sll_me",
     "across_sll_sle": "sweep_pairwise_50",
     "across_start": "xe",
-    "across_xe": "xe",
+    "across_xe": "xe_longer",
     "across_tok": "lstm_tok",
     "across_seq": "lstm_seq_cider_refs",
     "across_tok_seq": "lstm_tok_seq_cider_refs",
@@ -63,7 +63,8 @@ def test_runs_are_the_papers_but_for_start_length_and_pace(trained):
         mine, others = (of.settings.model_dump(exclude=LENGTHS) for of in (run, theirs))
         assert mine == others
         same_rate = run.training.learning_rate == theirs.training.learning_rate
-        assert same_rate == (name not in OTHER_RATES), name
+        # Without epochs a rate says nothing.
+        assert same_rate == (name not in OTHER_RATES) or run.training.epochs == theirs.training.epochs == 0, name
         assert (run.captioner, run.start, run.seeds) == ("lstm", "starts/pretrain/lstm", (1, 2, 3))
         assert run.reads.get("listener") in (None, "artifacts/mined/reward")
 

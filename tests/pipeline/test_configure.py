@@ -148,7 +148,9 @@ def test_a_judge_may_be_a_users_clip(files, tmp_path):
         (
             f"{SPIDER}:runs.rollouts.training",
             {"epochs": 1},
-            {f"train/spider_pg_{n}" for n in ("cider", "bleu4", "bleu4_ended", "bcmr", "spider")} | reported("spider"),
+            {f"train/spider_pg_{n}" for n in ("cider", "bleu4", "bleu4_ended", "bcmr", "spider")}
+            | {"train/spider_rates"}
+            | reported("spider"),
         ),
         (
             f"{SMOOTHING}:evaluations.smoothing_de_en.beam",

@@ -396,6 +396,36 @@ def test_the_table_says_which_of_several_fails():
     assert lines[3].startswith("|  |  | Div-2 of 5 samples | a ")
 
 
+def test_a_run_that_rose_is_named_with_what_its_curve_measures():
+    run = SleRun(names=["sll", "xe"]).read()
+    samples = Comparison("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1)
+    of_beam = replace(samples, decoder="beam", captions="best")
+    diverse = replace(samples, metric="Div2", captions="set")
+    for claim, measure in ((samples, SAMPLED), (of_beam, QUALITY), (diverse, "other claims")):
+        judged = claims.run_claims([claim], run)
+        (line,) = (line for line in claims.claims_table(judged) if line.startswith(verdicts.DAGGER))
+        assert line.endswith(f": `sll` +3.3 ({measure}).")
+        (record,) = (side.gained["sll"] for side in judged[0].judged.first.evidence.sides if "sll" in side.runs)
+        assert record.measure == (QUALITY if measure == "other claims" else measure)
+    # Records of before do not say it.
+    old = of_curve(judged[0], metric="CIDEr", measure="")
+    (line,) = (line for line in claims.claims_table([old]) if line.startswith(verdicts.DAGGER))
+    assert line.endswith(f"({QUALITY}).")
+
+
+def of_curve(judged_claim: JudgedClaim, metric: str, measure: str) -> JudgedClaim:
+    """The same of another metric, with curves of a measure."""
+    (found,) = judged_claim.judged.outcomes
+    sides = [
+        side.model_copy(
+            update={"gained": {run: gain.model_copy(update={"measure": measure}) for run, gain in side.gained.items()}}
+        )
+        for side in found.evidence.sides
+    ]
+    (again,) = verdicts.judge([found.evidence.model_copy(update={"metric": metric, "sides": tuple(sides)})])
+    return replace(judged_claim, judged=again)
+
+
 def test_a_reason_that_claims_share_stands_once():
     run = SleRun(names=["sll", "xe"]).read()
     first = Comparison("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, untestable="both are new")

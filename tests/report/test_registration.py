@@ -69,6 +69,8 @@ def test_what_was_not_measured_registers_nothing(changes, why):
 def test_it_is_written_into_claims_yaml_once(tmp_path, monkeypatch):
     shutil.copytree(Path(__file__).parents[2] / SPIDER, tmp_path / "spider")
     monkeypatch.setattr(papers, "FOLDER", tmp_path)
+    file = tmp_path / "spider/claims.yaml"
+    file.write_text(file.read_text().replace("  - id: S3\n", "  - id: S3\n    control: true\n"))
     paper = papers.load("spider")
     pilot = [
         evidence(claim="S2", scatter=1, printed=(52, 50)),

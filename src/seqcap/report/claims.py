@@ -213,8 +213,9 @@ def _gained(claim: Comparison, runs: Sequence[str], results: Results) -> dict[st
             # Greedy captions on val say little of samples. A reward that is CIDEr is that of samples.
             sampled = claim.decoder == "sample" and claim.metric == "CIDEr" and results.by_name[name].reward == "cider"
             gain = convergence.gained_in(claim.metric, results.gained[name], sampled)
-            rounded = {key: None if value is None else round(value, 3) for key, value in dict(gain).items()}
-            gained[name] = Gain.model_validate(rounded)
+            reach = None if gain.reach is None else round(gain.reach, 3)
+            rounded = {"points": round(gain.points, 3), "reach": reach, "level": round(gain.level, 3)}
+            gained[name] = gain.model_copy(update=rounded)
     return gained
 
 
@@ -288,10 +289,17 @@ def _rising(judged: Sequence[JudgedClaim]) -> list[str]:
     """The runs of primary comparisons that had not converged, each with what it gained in what."""
     runs = dict[str, None]()
     for outcome in (outcome for judged_claim in judged for outcome in judged_claim.judged.primary):
-        measure = convergence.validated_by(outcome.evidence.metric) or "other claims"
         for side in outcome.evidence.sides:
-            runs |= {f"`{run}` {side.gained[run].points:+.1f} ({measure})": None for run in verdicts.rising(side)}
+            for run in verdicts.rising(side):
+                measure = _measure(outcome.evidence.metric, side.gained[run])
+                runs[f"`{run}` {side.gained[run].points:+.1f} ({measure})"] = None
     return list(runs)
+
+
+def _measure(metric: str, gain: Gain) -> str:
+    """What the curve that rose measures; of a metric without a curve of its kind, that it excuses nothing."""
+    kind = convergence.validated_by(metric)
+    return (gain.measure or kind) if kind else "other claims"
 
 
 def _numbers_of(outcome: Outcome) -> list[str]:

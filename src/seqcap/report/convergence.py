@@ -55,7 +55,7 @@ def gains(curves: pd.DataFrame) -> Mapping[str, Mapping[str, Gain]]:
         for quantity, curve in by_seed.items():
             updated = curve[curve.index >= first]
             if len(updated) > 1:
-                gained.setdefault(str(name), {})[_CURVES[quantity]] = _gained(updated)
+                gained.setdefault(str(name), {})[_CURVES[quantity]] = _gained(updated, _CURVES[quantity])
     return gained
 
 
@@ -78,8 +78,9 @@ def _first_update(measures: Sequence[pd.Series]) -> int:
     return min(steps, default=min(int(means.index.min()) for means in measures))
 
 
-def _gained(curve: pd.DataFrame) -> Gain:
-    """What a curve [steps x seeds] gained at its end. A quarter without a point has the last one before it."""
+def _gained(curve: pd.DataFrame, measure: str) -> Gain:
+    """What a curve [steps x seeds] of a measure gained at its end. A quarter without a point has the last one before
+    it."""
     first, last = curve.index.min(), curve.index.max()
     quarter = (last - first) / 4
     late = curve[curve.index > last - quarter]
@@ -91,4 +92,5 @@ def _gained(curve: pd.DataFrame) -> Gain:
     reach = None
     if len(by_seed) > 1:
         reach = float(stdtrit(len(by_seed) - 1, 0.975) * by_seed.std(ddof=1) / np.sqrt(len(by_seed)))
-    return Gain(points=float(by_seed.mean()), reach=reach, level=_POINTS * float(late.mean().mean()))
+    level = _POINTS * float(late.mean().mean())
+    return Gain(points=float(by_seed.mean()), reach=reach, level=level, measure=measure)

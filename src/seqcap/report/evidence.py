@@ -62,6 +62,7 @@ class Gain(Frozen):
     points: float  # mean over seeds
     reach: float | None = None  # half of its 95% interval over seeds; None: one seed, or a record without it
     level: float = 100.0  # of the last quarter, in the same points; records of before do not have it
+    measure: str = ""  # what the curve measures (`seqcap.report.convergence`); records of before do not have it
 
 
 def _gain(value: Any) -> Any:

@@ -72,12 +72,12 @@ def _short(number: float) -> float:
 
 
 def _with(text: str, claim: str, stated: Registered) -> str:
-    """claims.yaml with a line for a claim, below its id, in place of the one that is there."""
+    """claims.yaml with a line for a claim, below its id and whether it is a control, in place of the one before."""
     values = [f'day: "{stated.day}"', f"seeds: {stated.seeds}", f"finds: {stated.finds:g}"]
     values += [] if stated.needs is None else [f"needs: {stated.needs}"]
     values.append(f"pilot: {_listed(stated.pilot)}")
     line = f"    registered: {{{', '.join(values)}}}\n"
-    entry = re.compile(rf"^(  - id: {re.escape(claim)}\n)(    registered: .*\n)?", re.MULTILINE)
+    entry = re.compile(rf"^(  - id: {re.escape(claim)}\n(?:    control: .*\n)?)(    registered: .*\n)?", re.MULTILINE)
     return entry.sub(lambda match: match[1] + line, text, count=1)
 
 

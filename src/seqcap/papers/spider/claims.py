@@ -25,7 +25,8 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     found, file = [], ClaimsFile.read(results.paper)
     if results.steps:
         trained = by_number((results.by_name[name].label, number) for name, number in results.steps.items())
-        found.append(file.remark("updates", trained=trained, compared=_compared(results.steps)))
+        words = {"trained": trained, "alone": _alone(results), "compared": _compared(results.steps)}
+        found.append(file.remark("updates", **words))
     if speed := _speed(results):
         found.append(file.remark("speed", found=speed))
     rates, not_best = rates_on_val(results, _RATED, scale=1, digits=3)
@@ -48,6 +49,15 @@ def _speed(results: Results) -> str:
         reached = ", ".join(f"{means[step]:.2f} ({step:,})" for step in steps)
         levels.append(f"{results.by_name[name].label} {reached}")
     return "; ".join(levels)
+
+
+def _alone(results: Results) -> str:
+    """In how many of a policy gradient's steps its baseline learns alone; "" where that is not the same for all."""
+    runs = [run for run in results.trained if run.objective == "rollout_policy_gradient"]
+    steps = {int(run.settings.get("baseline_steps", 0)) for run in runs}
+    if len(steps) != 1 or not max(steps):
+        return ""
+    return ClaimsFile.read(results.paper).remark("alone", steps=f"{steps.pop():,}")
 
 
 def _compared(steps: Mapping[str, int]) -> str:

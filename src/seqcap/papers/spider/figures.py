@@ -14,7 +14,7 @@ from seqcap.report.tables import Estimate, Measure, people_label
 
 # The bars of Figure 3.
 _JUDGED = {"pg_spider": "PG-SPIDEr", "pg_bcmr": "PG-BCMR", "mle": "MLE"}
-_LONG = 0.5  # a run with fewer updates than this share of the longest one's is marked
+_LONG = 0.5  # a run with fewer updates than this share of the longest one's, of these bars, is marked
 
 
 def figure3(results: Results) -> Figure | str:
@@ -48,9 +48,9 @@ _F1, _F1_OF_PEOPLE = Measure("beam", "f1_true"), Measure("sample", "f1_true", "e
 
 
 def _short(results: Results) -> dict[str, str]:
-    """Label -> what is said below it: a run with far fewer updates than the longest has its number."""
-    longest = max(results.steps.values(), default=0)
+    """Label -> what is said below it: a run with far fewer updates than the longest of the bars has its number."""
     steps = {label: results.steps[name] for name, label in _JUDGED.items() if name in results.steps}
+    longest = max(steps.values(), default=0)
     return {label: f"only {n} of\n{longest} steps" for label, n in steps.items() if n < _LONG * longest}
 
 
