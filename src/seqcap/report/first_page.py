@@ -373,7 +373,7 @@ def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> st
     if not report.published:
         return ""
     told = [_told_on(report, data, claims) for data in report.published]
-    return " ".join(filter(None, told)) or "*On other data:* not measured."
+    return " ".join(filter(None, told))
 
 
 def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -> str:
