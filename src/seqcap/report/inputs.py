@@ -313,7 +313,7 @@ class Results:
     @property
     def are_of_scenes(self) -> bool:
         """Whether all data are generated scenes, clips and sentences of them, which claims were registered for."""
-        return all(self.knows_facts_of(run.task) for run in self.runs)
+        return all(map(self.knows_facts_of, self.config.tasks))
 
     def stand_in(self, task: str, evaluation: str = "", published_on: str = "") -> str:
         """Which data stood in for the paper's; `published_on` defaults to what paper.yaml says of the task."""
