@@ -146,6 +146,7 @@ class WtfrlRun(PaperRun):
         for item, more in enumerate(hard):
             for rank, metric in product((0, 1), ("fixed_told_colour", "twin_told_colour", "fixed_told_number")):
                 table.add("human", 0, item, "sample", rank, metric, 0.5 * rank + 0.5 * metric.startswith("fixed"))
+                table.add("human", 0, item, "sample", rank, f"{metric}_elsewhere", 0.5 + 0.2 * rank)
             for who, name, seeds, level in (("own", "human:reward", self.seeds, 0.5), ("fixed", "human", (0,), 0.4)):
                 for seed in seeds:
                     for k in (1, 5, 10):

@@ -358,7 +358,7 @@ def test_people_are_set_against_captions_with_one_fact_exchanged(scores):
     exchanged = exchanges.read(judge.load_task(FOLDER), "test", MAX_LENGTH, 0)
     people = {place: words[: MAX_LENGTH - 1] for place, words in said_by_people().items()}
     images, texts = embedded("judge/seed9.safetensors", people)
-    compared = 0
+    compared = differ = 0
     for place, text in zip(people, texts, strict=True):
         item = TEST.index(place[0])
         for kind, ids in zip(exchanges.KINDS, exchanged[item, place[1]], strict=True):
@@ -373,8 +373,16 @@ def test_people_are_set_against_captions_with_one_fact_exchanged(scores):
             other = judge.embed_captions(ids[None].long())[0].detach()
             image = images[item]
             assert found == [float(image @ text > image @ other + 1e-6)]
+            # The same two with the next image.
+            elsewhere = scores[(scores.run == "human") & (scores.metric == f"fixed_told_{kind}_elsewhere")]
+            elsewhere = elsewhere[(elsewhere.item == place[0]) & (elsewhere["rank"] == place[1])].value.tolist()
+            following = images[(item + 1) % len(images)]
+            assert elsewhere == [float(following @ text > following @ other + 1e-6)]
+            assert words.count("<unk>") <= vocabulary.decode(vocabulary.encode(people[place])).count("<unk>")
             compared += 1
-    assert compared > 20
+            differ += found != elsewhere
+    assert compared > 10
+    assert differ
 
 
 def test_a_listener_of_one_seed_alone_is_not_replaced_by_the_initial_one(task):

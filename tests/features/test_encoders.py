@@ -231,7 +231,9 @@ def test_imagenet_weights_that_cannot_be_had_say_where_to_put_them(tmp_path, mon
 
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.setattr(torch.hub, "download_url_to_file", no_network)
-    with pytest.raises(InputError, match=r"resnet18-f37072fd\.pth: .*no network.*put https://.*TORCH_HOME"):
+    with pytest.raises(
+        InputError, match=r"resnet18-f37072fd\.pth: .*no network.*put https://.*TORCH_HOME to the absolute path"
+    ):
         with_weights("resnet18", "imagenet", 1)
     (tmp_path / "hub" / "checkpoints" / "resnet18-f37072fd.pth").write_bytes(b"half a download")
     with pytest.raises(InputError, match="is damaged"):

@@ -1,13 +1,16 @@
 """All objectives on one captioner: who takes part and on what terms, fronts, yardsticks, table and figure."""
 
+import shutil
 from itertools import combinations
 
 import numpy as np
 import pytest
 from invented_across import ROOT, AcrossRun
+from ruamel.yaml import YAML
 
 from seqcap.papers.across.figures import tradeoffs
 from seqcap.papers.across.tables import FILE, OTHERS, PEOPLE_BLOCK, by_paper
+from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
 from seqcap.report.ranking import rank_correlation
@@ -82,6 +85,22 @@ def test_each_run_has_the_epochs_that_are_nearest_to_the_budget(trained):
     steps = budget.steps | budget.longer
     seconds = sum(STEPS * runs[name].training.epochs * step / 1000 for name, step in steps.items())
     assert seconds * len(runs["across_xe"].seeds) == pytest.approx(63 * 60, abs=30)
+
+
+def test_on_photographs_they_do_too(tmp_path):
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    for folder in ("papers", "scales"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    experiment = ROOT / "experiments/flickr8k.yaml"
+    overlay = YAML(typ="safe").load(experiment.read_text())
+    set_roots(overlay["params.yaml"]["tasks"], tmp_path / "data", experiment)
+    apply_overlay(tmp_path, overlay, experiment)
+    configs = Project(read_params(tmp_path)).configs("train", TrainConfig)
+    runs = {run.name: run for config in configs.values() for run in config.runs if run.paper == "across"}
+    budget, steps = FILE.budgets["flickr8k"], 6000 / 20
+    assert budget.steps.keys() == runs.keys() - {"across_start"}
+    for name, milliseconds in budget.steps.items():
+        assert runs[name].training.epochs == round(1000 * budget.seconds / milliseconds / steps), name
 
 
 # --- Ranks

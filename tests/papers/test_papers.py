@@ -2,6 +2,7 @@
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.pipeline.params import read_params
 from seqcap.report.claims import evidence
-from seqcap.report.claims_file import ClaimsFile
+from seqcap.report.claims_file import ClaimsFile, OfScenes
 from seqcap.report.section import all_claims
 
 NAMES = ("psst", "sle", "smoothing", "spider", "wtfrl")
@@ -68,6 +69,21 @@ def test_a_claim_has_primary_comparisons_and_says_why():
         # What claims.csv tells them apart by.
         keys = {(claim.id, claim.metric, claim.decoder, claim.left, claim.right, claim.base) for claim in claims}
         assert len(keys) == len(claims)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_on_photographs_nothing_is_said_or_registered_of_scenes(name: str):
+    run = whole(name)
+    tasks = {task: of.model_copy(update={"dataset": "flickr8k"}) for task, of in run.config.tasks.items()}
+    there = replace(run, config=run.config.model_copy(update={"tasks": tasks}))
+    assert not there.are_of_scenes
+    here, file = ClaimsFile.read(run.paper), ClaimsFile.of(there)
+    assert any(claim.registered for claim in here.claims) == (name not in ("smoothing", "spider"))
+    assert not [claim.id for claim in file.claims if claim.registered]
+    kept = [*file.limits, *file.remarks.values(), *(text for of in file.claims for text in of.explained.values())]
+    assert not [text for text in kept if isinstance(text, OfScenes)]
+    assert file.remarks.keys() == here.remarks.keys()
+    assert sum(len(of.explained) for of in file.claims) < sum(len(of.explained) for of in here.claims)
 
 
 def test_half_a_paper_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -82,6 +82,8 @@ def test_figure_3f_has_its_gradient_through_feedback():
         "rho 0.25",
         "rho 0, the index is fed back without gradient",
     ]
+    # A point alone is no figure.
+    assert figures.figure3f(run) == "This run has no curves of several rho at one CIDEr."
 
 
 # --- Operating points

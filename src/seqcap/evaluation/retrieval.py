@@ -17,7 +17,8 @@ People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the 
 `human:<run>` has their scores by that run's own listener, `human:<folder>` by the initial listeners in a folder. Here
 `*_text_R@K` tell whether one of an image's captions is among the first K of all.
 `own_told_<kind>`, `fixed_told_<kind>` and `twin_told_<kind>` of people's captions: whether a caption scores higher than
-what it becomes with one fact of a kind exchanged (`seqcap.retrieval.exchanges`)."""
+what it becomes with one fact of a kind exchanged (`seqcap.retrieval.exchanges`). `*_told_<kind>_elsewhere`: the same
+two captions with the next image of the split: what their words tell without the image."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -169,16 +170,18 @@ def mean(by_retriever: Sequence[MetricValues]) -> dict[str, NDArray[np.float64]]
 
 
 def told_apart(run: DecodedRun, name: str, finders: Sequence["Finder"], config: RetrievalConfig) -> list[pa.Table]:
-    """Rows of `schemas.SCORES`: whether people's captions score higher than what they are with one fact exchanged."""
+    """Rows of `schemas.SCORES`: whether people's captions score higher than what they are with one fact exchanged, with
+    their own image and with the next one."""
     task = finders[0].retriever.load_task(ARTIFACTS / config.task)
     split = task.split(config.split, config.max_length)
     exchanged = exchanges.read(task, config.split, config.max_length, 0)
-    compared = [exchanges.compare(finder.retriever, split, exchanged, finder.device) for finder in finders]
     tables = []
-    for kind, (rows, numbers, _) in compared[0].items():
-        below = np.mean([by_kind[kind][2] for by_kind in compared], axis=0)
-        items = split.inputs.ids[rows].tolist()
-        tables.append(run.scores("sample", f"{name}_told_{kind}", items, below, numbers.tolist()))
+    for away, where in enumerate(("", "_elsewhere")):
+        compared = [exchanges.compare(finder.retriever, split, exchanged, finder.device, away) for finder in finders]
+        for kind, (rows, numbers, _) in compared[0].items():
+            below = np.mean([by_kind[kind][2] for by_kind in compared], axis=0)
+            items = split.inputs.ids[rows].tolist()
+            tables.append(run.scores("sample", f"{name}_told_{kind}{where}", items, below, numbers.tolist()))
     return tables
 
 

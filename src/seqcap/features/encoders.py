@@ -216,7 +216,7 @@ def _imagenet(backbone: str) -> tuple[dict[str, Tensor], Path]:
         return entry.get_state_dict(progress=False, check_hash=True, weights_only=True), path
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
         problem = f"ImageNet weights of {backbone} are neither here nor can they be downloaded ({_reason(error)})"
-        fix = f"put {entry.url} there, or set TORCH_HOME to a folder with hub/checkpoints/{name}"
+        fix = f"put {entry.url} there, or set TORCH_HOME to the absolute path of a folder with hub/checkpoints/{name}"
         raise InputError(path, problem, fix) from None
     finally:
         socket.setdefaulttimeout(timeout)

@@ -111,8 +111,11 @@ _ALL = (
         for listener, who in _LISTENERS.items()
     ),
     *(
-        Metric(f"{listener}_told_{fact}", f"exchanged captions below the true one, {fact} ({who})", scale=100)
+        Metric(
+            f"{listener}_told_{fact}{where}", f"exchanged captions below the true one, {fact} ({who}{how})", scale=100
+        )
         for listener, who in _LISTENERS.items()
+        for where, how in {"": "", "_elsewhere": ", another picture"}.items()
         for fact in FACTS
     ),
     # NLTK's sentence BLEU of 5-grams, each caption against those of other images; Self-BLEU4 is over captions of a set.

@@ -7,14 +7,27 @@ from dataclasses import replace
 from itertools import product
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, InstanceOf
 
 from seqcap.config import Frozen
 from seqcap.report.claims import Comparison
 from seqcap.report.evidence import MARGIN, Changed, Registered, Rule
+from seqcap.report.inputs import Results
 from seqcap.report.paper import Captions, Paper, read_yaml
 
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+
+
+class OfScenes(str):
+    """A text that is said of results on generated scenes alone: in files, `scenes: <text>` in the place of a text."""
+
+
+def _text(value: Any) -> Any:
+    of_scenes = isinstance(value, Mapping) and value.keys() == {"scenes"} and isinstance(value["scenes"], str)
+    return OfScenes(value["scenes"]) if of_scenes else value
+
+
+Text = Annotated[InstanceOf[str], BeforeValidator(_text)]
 
 # The verdicts that a hand-written text may explain.
 Failure = Literal["reversed", "smaller than printed", "cannot tell", "does not hold"]
@@ -54,7 +67,7 @@ class StatedClaim(Frozen):
     why: str  # what in the paper makes the first comparisons the primary ones
     # Verdict -> why it does not hold, or what was tried. A text was written for its verdict, and goes with it. That of
     # "does not hold" is for those without a text of their own.
-    explained: Mapping[Failure, str] = {}
+    explained: Mapping[Failure, Text] = {}
     rule: Rule = "difference"
     margin: float = Field(MARGIN, gt=0, lt=1)  # of "no worse"
     primary: int = Field(1, ge=1)  # how many of the first comparisons decide it
@@ -89,15 +102,37 @@ class ClaimsFile(Frozen):
     claims: tuple[StatedClaim, ...] = ()
     words: Mapping[str, Mapping[str, str]] = {}  # key of `Facts.columns` -> column -> what it compares
     stand_ins: tuple[tuple[str, str], ...] = ()  # what the paper has and what stands for it here, apart from the data
-    remarks: Mapping[str, str] = {}  # texts that the paper's claims.py fills in, by its own keys
-    limits: tuple[str, ...] = ()  # what a reader must know beyond what the run shows
+    remarks: Mapping[str, Text] = {}  # texts that the paper's claims.py fills in, by its own keys
+    limits: tuple[Text, ...] = ()  # what a reader must know beyond what the run shows
     errors: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, paper: Paper) -> ClaimsFile:
         return read_yaml(paper.folder / "claims.yaml", cls)
 
+    @classmethod
+    def of(cls, results: Results) -> ClaimsFile:
+        """What is true of these results: on other data than scenes without what is said or registered of scenes."""
+        file = cls.read(results.paper)
+        if results.are_of_scenes:
+            return file
+        claims = [
+            stated.model_copy(
+                update={
+                    "explained": {
+                        key: text for key, text in stated.explained.items() if not isinstance(text, OfScenes)
+                    },
+                    "registered": None,
+                }
+            )
+            for stated in file.claims
+        ]
+        limits = [text for text in file.limits if not isinstance(text, OfScenes)]
+        remarks = {key: "" if isinstance(text, OfScenes) else text for key, text in file.remarks.items()}
+        return file.model_copy(update={"claims": tuple(claims), "limits": tuple(limits), "remarks": remarks})
+
     def remark(self, key: str, /, **values: Any) -> str:
+        """A remark, filled in; "" where it is not of these results."""
         return self.remarks[key].format(**values)
 
     def build(self, paper: Paper) -> list[Comparison]:

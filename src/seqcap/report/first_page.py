@@ -34,6 +34,7 @@ from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, LESS, NOT_RUN, REVERS
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
 # Columns that results of older code lack.
 _WANTED = (DISTINCT, LITERAL, PRECISION, RECALL)
+_OF_FACTS = (LITERAL, PRECISION, RECALL)  # of these those that only scenes can have
 # Column of papers' tables -> what makes it a number in 100: the shares of captions and of statements that are true.
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _PRECISE = {PRECISION: 1, "true precision": 100}
@@ -250,7 +251,8 @@ def _across(report: Reported) -> dict[str, Any]:
     rows = Overview.read(path)
     if not rows.directions:
         return found
-    found["on"] = "generated scenes" if across.said["datasets"] == ["scenes"] else ", ".join(across.said["datasets"])
+    on_scenes = across.said["datasets"] == ["scenes"]
+    found["on"] = "generated scenes" if on_scenes else ", ".join(across.said["datasets"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
     taken = across.provenance["minutes"]
@@ -267,7 +269,7 @@ def _across(report: Reported) -> dict[str, Any]:
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
         "advice": advice(rows, _uses(report, rows)),
         "of_objectives": learnt(rows),
-        "lacking": [name for name in _WANTED if not rows.has(name)],
+        "lacking": [name for name in _WANTED if not rows.has(name) and (on_scenes or name not in _OF_FACTS)],
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),
     }

@@ -310,6 +310,11 @@ class Results:
     def knows_facts_of(self, task: str) -> bool:
         return self.dataset(task) in (SCENES, CLIPS)
 
+    @property
+    def are_of_scenes(self) -> bool:
+        """Whether all data are generated scenes, clips and sentences of them, which claims were registered for."""
+        return all(map(self.knows_facts_of, self.config.tasks))
+
     def stand_in(self, task: str, evaluation: str = "", published_on: str = "") -> str:
         """Which data stood in for the paper's; `published_on` defaults to what paper.yaml says of the task."""
         published_on = published_on or self.paper.facts.published_on.get(task, "")

@@ -41,7 +41,7 @@ def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ())
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
             path.write_text(text, encoding="utf-8")
-    metrics = _metrics(results, judged, ClaimsFile.read(results.paper))
+    metrics = _metrics(results, judged, ClaimsFile.of(results))
     Summary(said=said, metrics=metrics, curves=_curves(results), provenance=origin).write(folder)
     caption_files.write(results, _in_tables(results, rows), folder / RESULTS / caption_files.FOLDER)
     claims = results.paper.find("claims")
@@ -71,7 +71,7 @@ def _curves(results: Results) -> str:
 def all_claims(results: Results) -> list[Comparison]:
     claims = results.paper.find("claims")
     comparisons: list[Comparison] = (
-        claims.claims(results) if hasattr(claims, "claims") else ClaimsFile.read(results.paper).build(results.paper)
+        claims.claims(results) if hasattr(claims, "claims") else ClaimsFile.of(results).build(results.paper)
     )
     return comparisons
 
@@ -84,7 +84,7 @@ def _page(
     origin: Mapping[str, Any],
 ) -> str:
     """The page as markdown; links are relative to reports/<paper>/."""
-    claims, file = results.paper.find("claims"), ClaimsFile.read(results.paper)
+    claims, file = results.paper.find("claims"), ClaimsFile.of(results)
     stand_ins = [(theirs, results.stand_in(task)) for task, theirs in results.paper.facts.published_on.items()]
     stand_ins += [(theirs, results.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(results) if hasattr(claims, "stand_ins") else []
@@ -160,7 +160,7 @@ def _shown(results: Results, *, details: bool) -> dict[str, Any]:
 def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
     """The content of claims.json. `levels`: the datasets, other than COCO, whose levels of CIDEr cannot be compared
     with the paper's."""
-    tasks, finding = dict.fromkeys(run.task for run in results.runs), ClaimsFile.read(results.paper).finding
+    tasks, finding = dict.fromkeys(run.task for run in results.runs), ClaimsFile.of(results).finding
     claims = results.paper.find("claims")
     others = [
         results.dataset(task)

@@ -103,7 +103,9 @@ class Job(loop.Job[RetrieverLearner]):
         self.training, self.validation = (self.task.split(name, config.max_length) for name in ("train", "val"))
         self.exchanged: Mapping[str, Tensor] = {}
         if self.settings.exchanges:
-            self.decisive = "val_told"
+            # Where words alone tell much of what was exchanged, that would choose the epoch that knows them best.
+            if exchanges.knows_facts(self.task):
+                self.decisive = "val_told"
             self.exchanged = {
                 name: exchanges.read(self.task, name, config.max_length, seed) for name in ("train", "val")
             }

@@ -52,7 +52,7 @@ def claims(results: Results) -> list[Comparison]:
             for claim in found
         ]
 
-    return ClaimsFile.read(results.paper).made(made)
+    return ClaimsFile.of(results).made(made)
 
 
 def _untestable(results: Results, claim: Comparison, of_run: Mapping[str, Ended]) -> str:
@@ -143,7 +143,8 @@ def _rates(results: Results) -> str:
     if not methods_of:
         return ""
     rates = "; ".join(f"{rate:g} of {', '.join(labels)}" for rate, labels in methods_of.items())
-    return ClaimsFile.read(results.paper).remark("rates", rates=rates)
+    file = ClaimsFile.of(results)
+    return file.remark("rates", rates=rates, chosen=file.remark("chosen rates")).rstrip()
 
 
 def _unequal(results: Results) -> str:
@@ -162,7 +163,7 @@ def _unequal(results: Results) -> str:
             found.append(f"{line.label}: {', '.join(levels)}, said twice {100 * twice:.1f}")
     if not found:
         return ""
-    return ClaimsFile.read(results.paper).remark("unequal", point=point.words(), found="; ".join(found))
+    return ClaimsFile.of(results).remark("unequal", point=point.words(), found="; ".join(found))
 
 
 def _gap(results: Results, one: Source, other: Source) -> str:
@@ -173,7 +174,7 @@ def _gap(results: Results, one: Source, other: Source) -> str:
 def _other_rho(results: Results) -> str:
     point, lines = PLACES["table2"].point(results), [curve(results, method) for method in (PSST, PSST_75)]
     span = _gap(results, *(Reading(of, RECALL["R@10"], point) for of in lines))
-    return ClaimsFile.read(results.paper).remark("rho", point=point.words(), span=span) if point and span else ""
+    return ClaimsFile.of(results).remark("rho", point=point.words(), span=span) if point and span else ""
 
 
 def _whole_rho(results: Results) -> str:
@@ -187,7 +188,7 @@ def _whole_rho(results: Results) -> str:
     of = sum(margin > 0 for margin in margins.values())
     least = 100 * min((margin for margin in margins.values() if margin > 0), default=0.0)
     values = {"ahead": of, "seeds": len(margins), "least": least}
-    return ClaimsFile.read(results.paper).remark("whole rho", **values) if of else ""
+    return ClaimsFile.of(results).remark("whole rho", **values) if of else ""
 
 
 def _ahead_in_both(results: Results, one: Curve, other: Curve) -> dict[int, float]:
@@ -228,7 +229,7 @@ def _drift(results: Results) -> str:
         "people": _gap(results, *(people(measure) for measure in measures)) or "not measured",
         "twin": _gaps(results, {of.label: [Reading(of, measure, point) for measure in twin] for of in lines}),
     }
-    return ClaimsFile.read(results.paper).remark("drift", **values)
+    return ClaimsFile.of(results).remark("drift", **values)
 
 
 def _gaps(results: Results, sides: Mapping[str, Sequence[Source]]) -> str:
@@ -256,7 +257,7 @@ def _variance(results: Results) -> str:
     variance, step = _digits(found[EXACT].variance), _digits(found[EXACT].step)
     values = {"reinforce": reinforce, "variance": variance, "step": step, "others": " ".join(words)}
     values["length"] = f"{math.sqrt(max(rhos[max(rhos)].bias.value or 0.0, 0.0)):.2g}"
-    return ClaimsFile.read(results.paper).remark("variance", **values)
+    return ClaimsFile.of(results).remark("variance", **values)
 
 
 def _digits(estimate: Estimate) -> str:
@@ -274,4 +275,4 @@ def _page(results: Results) -> str:
     asked = len({entry.question for entry in entries if entry.question is not None})
     images = len({entry.item for entry in entries})
     link = (folder / PAGE).relative_to(REPORTS / results.paper.name).as_posix()
-    return ClaimsFile.read(results.paper).remark("page", link=link, asked=asked, images=images, key=KEY_FILE)
+    return ClaimsFile.of(results).remark("page", link=link, asked=asked, images=images, key=KEY_FILE)

@@ -93,9 +93,9 @@ _DISTRIBUTIONS = {"Multinomial": (PSST, ST, "o", -1), "Gumbel Softmax": ("gumbel
 def figure3f(results: Results) -> Figure | str:
     """R@10 at one CIDEr against rho, with intervals."""
     point = PLACES["fig3f"].point(results)
-    lines = {name: rhos for name, rhos in by_rho(results).items() if rhos}
+    lines = {name: rhos for name, rhos in by_rho(results).items() if len(rhos) > 1}
     if point is None or not lines:
-        return "This run has no curves of several rho."
+        return "This run has no curves of several rho at one CIDEr."
     figure = Figure(figsize=(7.0, 4.4), layout="constrained")
     axis = figure.subplots()
 

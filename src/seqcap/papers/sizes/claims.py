@@ -19,7 +19,7 @@ def claims(results: Results) -> list[Comparison]:
             claim = ways[stated.id](results, decoder, left, right)
             yield replace(claim, id=stated.id, text=stated.sentence)
 
-    return ClaimsFile.read(results.paper).made(made)
+    return ClaimsFile.of(results).made(made)
 
 
 def _at_the_smallest(results: Results, decoder: str, left: str, right: str) -> Comparison:
@@ -43,4 +43,4 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
         known = [value for value in values if value is not None]
         if known:
             found.append(f"{FILE.losses[loss].label} {min(known):.2f} to {max(known):.2f}")
-    return [ClaimsFile.read(results.paper).remark("strength", found="; ".join(found))] if found else []
+    return [ClaimsFile.of(results).remark("strength", found="; ".join(found))] if found else []

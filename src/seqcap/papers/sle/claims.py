@@ -44,7 +44,7 @@ def _regime(results: Results) -> str:
         return ""
     others = ", ".join(f"{label} {number:.1f}" for label, number in behind.items() if number is not None)
     printed = _printed(results, "table2", "SLL") - _printed(results, "table4", "SLL (rs)")
-    file = ClaimsFile.read(results.paper)
+    file = ClaimsFile.of(results)
     return file.remark(
         "regime",
         printed=printed,
@@ -63,7 +63,7 @@ def _elsewhere(results: Results) -> str:
         return ""
     decoded = results.decoded(SLL)
     beams = decoded[decoded["decoder"] == "beam"].groupby(["seed", "item"])["log_prob"].max()
-    words = ClaimsFile.read(results.paper).remark(
+    words = ClaimsFile.of(results).remark(
         "elsewhere",
         div2=div2,
         printed_div2=printed["Div2"],
@@ -111,10 +111,11 @@ def _price(results: Results) -> str:
         - _printed(results, "table4", f"SLL ({decoder})", column)
         for decoder, column in (("bs", "CIDEr"), ("rs", "CIDEr"), ("rs", "Div2"))
     ]
-    file = ClaimsFile.read(results.paper)
+    file = ClaimsFile.of(results)
     words = file.remark("price", found="; ".join(found), printed=printed)
     if SLE in results.by_name and is_exploring(results.by_name[SLE]):
-        words += " " + file.remark("alpha", alpha=results.by_name[SLE].settings["alpha"])
+        alpha, chosen = results.by_name[SLE].settings["alpha"], file.remark("chosen alpha")
+        words += " " + file.remark("alpha", alpha=alpha, chosen=chosen).rstrip()
     return words
 
 
@@ -132,7 +133,7 @@ def _equal(results: Results) -> str:
     of_nearest = _bought(results, ranked[0])
     if not of_nearest:
         return ""
-    file = ClaimsFile.read(results.paper)
+    file = ClaimsFile.of(results)
     few, more = "", ""
     if len(results.by_name[ranked[0]].seeds) == 1:
         few = file.remark("few")
@@ -172,13 +173,13 @@ def _ranked(results: Results) -> str:
             gains.append(f"{labels} {shown(difference, 'images').signed(100, 1)}")
     if not gains:
         return ""
-    file = ClaimsFile.read(results.paper)
+    file = ClaimsFile.of(results)
     return file.remark("ranked", beam=results.beam(), levels=", ".join(levels), gains="; ".join(gains))
 
 
 def _rates(results: Results) -> str:
     """What SLL and SLL-SLE had on val with each learning rate; with attention and on clips, too."""
-    file = ClaimsFile.read(results.paper)
+    file = ClaimsFile.of(results)
     found, not_best = rates_on_val(results, _RATED, scale=100, digits=1)
     if not found:
         return ""
@@ -190,7 +191,7 @@ def _steps(results: Results) -> str:
     if not results.steps:
         return ""
     steps = by_number((results.by_name[name].label, number) for name, number in results.steps.items())
-    return ClaimsFile.read(results.paper).remark("steps", steps=steps)
+    return ClaimsFile.of(results).remark("steps", steps=steps)
 
 
 def _spread(results: Results, judged: Sequence[JudgedClaim]) -> str:
@@ -208,4 +209,4 @@ def _spread(results: Results, judged: Sequence[JudgedClaim]) -> str:
             values[key + suffix] = scale * mean
     if values["surprisal"] <= values["surprisal_sll"]:
         return ""
-    return ClaimsFile.read(results.paper).remark("spread", samples=results.samples(), **values)
+    return ClaimsFile.of(results).remark("spread", samples=results.samples(), **values)

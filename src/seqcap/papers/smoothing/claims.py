@@ -19,7 +19,7 @@ _BEST = "tok_seq_cider_refs"  # the loss that the paper recommends
 
 
 def claims(results: Results) -> list[Comparison]:
-    return ClaimsFile.read(results.paper).made(lambda stated, group: _build(results, stated, group))
+    return ClaimsFile.of(results).made(lambda stated, group: _build(results, stated, group))
 
 
 def _build(results: Results, stated: StatedClaim, group: Comparisons) -> Iterator[Comparison]:
@@ -75,7 +75,7 @@ def _captioners(results: Results, table: str) -> str:
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     """The paragraphs of claims.yaml that this run has something to say in: a phrase per part, of its values."""
-    file, stated = ClaimsFile.read(results.paper), results.paper.published.text_claims()["text4.1"]["value"]
+    file, stated = ClaimsFile.of(results), results.paper.published.text_claims()["text4.1"]["value"]
     found = []
     for key, (value_of, table, between) in _VALUES.items():
         values = [(part.label, value_of(part)) for part in parts(results, table).values()]

@@ -22,7 +22,7 @@ def stand_ins(results: Results) -> list[tuple[str, str]]:
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    found, file = [], ClaimsFile.read(results.paper)
+    found, file = [], ClaimsFile.of(results)
     if results.steps:
         trained = by_number((results.by_name[name].label, number) for name, number in results.steps.items())
         words = {"trained": trained, "alone": _alone(results), "compared": _compared(results.steps)}

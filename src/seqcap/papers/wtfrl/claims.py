@@ -23,13 +23,13 @@ def claims(results: Results) -> list[Comparison]:
     """Those of claims.yaml. Numbers of words are of all captions together, which no score of an item tells."""
     return [
         replace(claim, sources=(Vocabulary(claim.left), Vocabulary(claim.right))) if claim.metric == METRIC else claim
-        for claim in ClaimsFile.read(results.paper).build(results.paper)
+        for claim in ClaimsFile.of(results).build(results.paper)
     ]
 
 
 def stand_ins(results: Results) -> list[tuple[str, str]]:
     """How the paper trains, and how WTF-RL was trained here."""
-    run, file = results.by_name.get(WTF_RL), ClaimsFile.read(results.paper)
+    run, file = results.by_name.get(WTF_RL), ClaimsFile.of(results)
     if run is None or run.name not in results.steps:
         return []
     updates = results.steps[run.name] - int(run.settings["pretraining_steps"])
@@ -65,7 +65,7 @@ def _confirmed(results: Results) -> str:
             # A gain that may be zero has no share.
             words += f" ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else ""
             found.append(words if literal.value is None else f"{words} and {literal.signed(100, 1)}")
-    return ClaimsFile.read(results.paper).remark("confirmed", found="; ".join(found)) if found else ""
+    return ClaimsFile.of(results).remark("confirmed", found="; ".join(found)) if found else ""
 
 
 def _seeds(results: Results) -> str:
@@ -84,7 +84,7 @@ def _seeds(results: Results) -> str:
         paid = "truth_positive" if run.name == WTF else "beam_positive"
         shares = begun.loc[begun["quantity"] == paid].sort_values("seed")["value"]
         found.append(f"{words} ({', '.join(f'{share:.0%}' for share in shares)})" if len(shares) else words)
-    return ClaimsFile.read(results.paper).remark("seeds", found="; ".join(found)) if found else ""
+    return ClaimsFile.of(results).remark("seeds", found="; ".join(found)) if found else ""
 
 
 def _first_steps(results: Results, name: str) -> pd.DataFrame:
@@ -107,7 +107,7 @@ def _guarded(results: Results) -> str:
         if quantities.keys() <= set(ends.index):
             values = ", ".join(f"{words} {ends[key]:.2f}" for key, words in quantities.items())
             found.append(f"{run.label}: {values}")
-    return ClaimsFile.read(results.paper).remark("guarded", found="; ".join(found)) if found else ""
+    return ClaimsFile.of(results).remark("guarded", found="; ".join(found)) if found else ""
 
 
 def _weighed(results: Results) -> str:
@@ -117,7 +117,7 @@ def _weighed(results: Results) -> str:
         first = _first_steps(results, run.name).groupby("quantity")["value"].mean()
         if {"beam_similarity_std", "beam_regular_std"} <= set(first.index):
             found.append(f"{run.label}: {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}")
-    return ClaimsFile.read(results.paper).remark("weighed", found="; ".join(found)) if found else ""
+    return ClaimsFile.of(results).remark("weighed", found="; ".join(found)) if found else ""
 
 
 def _steps(results: Results) -> str:
@@ -134,7 +134,7 @@ def _steps(results: Results) -> str:
     # RL may need a smaller one.
     rates = {name: results.by_name[name].learning_rate for name in learned}
     differ = f" Learning rates differ: {_by_number(rates)}." if len(set(rates.values())) > 1 else ""
-    return ClaimsFile.read(results.paper).remark("steps", learned=_by_number(learned), before=before, differ=differ)
+    return ClaimsFile.of(results).remark("steps", learned=_by_number(learned), before=before, differ=differ)
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:
@@ -151,4 +151,4 @@ def _among(results: Results) -> str:
     printed = table.loc[table["column"].str.contains("R@"), "value"] / 100 * _TEST_IMAGES
     whole = int((abs(printed - printed.round()) < 1e-6).sum())
     numbers = {"scored": scored, "whole": whole, "recalls": len(printed), "images": _TEST_IMAGES}
-    return ClaimsFile.read(results.paper).remark("among", **numbers)
+    return ClaimsFile.of(results).remark("among", **numbers)

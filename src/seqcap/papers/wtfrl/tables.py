@@ -66,13 +66,15 @@ _RANKED = {"judge": ("fixed_rank", True), "twin": ("twin_rank", True), "literal"
 
 
 def exchanged(results: Results) -> Content:
-    """The share of people's captions that score higher than what they are with one fact exchanged, by its kind."""
+    """The share of people's captions that score higher than what they become with one fact exchanged, by its kind; and
+    the same with another picture, by what the words alone tell."""
     data, cells = results.stand_in(results.config.pictures), []
     for fact in registry.FACTS:
         for who, (begins, name) in _COMPARED.items():
-            metric = f"{begins}_told_{fact}"
-            found = Measure("sample", metric, "every").of(results, name)
-            cells.append(Cell.of(results, metric, "", fact, who, found, data))
+            for column, where in ((who, ""), (f"{who}, another picture", "_elsewhere")):
+                metric = f"{begins}_told_{fact}{where}"
+                found = Measure("sample", metric, "every").of(results, name)
+                cells.append(Cell.of(results, metric, "", fact, column, found, data))
     if all(cell.ours.value is None for cell in cells):
         return Content([], "Not measured in these results.")
     return Content([cell for cell in cells if any(of.ours.value is not None for of in cells if of.row == cell.row)])
