@@ -63,8 +63,8 @@ bench: $(BIN)/.installed
 	python benchmarks/walk.py
 	python benchmarks/cores.py --papers psst
 
-# Runs the graph on Flickr8k in a clone under runs/, and copies its reports to reports/flickr8k. FLICKR8K: its folder. Without a
-# network it needs torchvision's weights: TORCH_HOME, an absolute path, has them in hub/checkpoints/.
+# Runs the graph on Flickr8k in a clone under runs/, and copies its reports to reports/flickr8k. FLICKR8K: its folder.
+# Without a network it needs torchvision's weights: TORCH_HOME, an absolute path, has them in hub/checkpoints/.
 FLICKR8K ?= ../shared/data/flickr8k
 flickr8k: $(BIN)/.installed
 	seqcap repro $(SIDE_BY_SIDE) --experiment experiments/flickr8k.yaml --root $(abspath $(FLICKR8K)) --publish reports/flickr8k

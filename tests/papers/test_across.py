@@ -1,18 +1,23 @@
 """All objectives on one captioner: who takes part and on what terms, fronts, yardsticks, table and figure."""
 
 import shutil
+from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from invented_across import ROOT, AcrossRun
 from ruamel.yaml import YAML
 
+from seqcap.files.json_file import write_json
 from seqcap.papers.across.figures import tradeoffs
 from seqcap.papers.across.tables import FILE, OTHERS, PEOPLE_BLOCK, by_paper
 from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
+from seqcap.report import first_page
+from seqcap.report.overview import PRECISION
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.tables import make_table
 from seqcap.training.run import TrainConfig
@@ -166,3 +171,16 @@ def test_no_name_in_the_figure_covers_another(run):
         assert {text.get_text() for text in axis.texts} == {entry.label for entry in run.runs}
         boxes = [text.get_window_extent() for text in axis.texts]
         assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
+
+
+@pytest.mark.parametrize(("data", "lacking"), [("scenes", {PRECISION}), ("flickr8k", set())])
+def test_only_what_scenes_can_have_is_missed(run, tmp_path, monkeypatch, data, lacking):
+    """On photographs no column of truth is missing: nobody knows it there."""
+    table = make_table(run, "across")
+    cells = [cell for cell in table.cells if cell.column != PRECISION]
+    replace(table, cells=cells).write("across", tmp_path / "across/tables")
+    write_json(tmp_path / "across/figures/figures.json", {"order": [], "figures": {}})
+    across = SimpleNamespace(said={"datasets": [data]}, provenance={"minutes": {}}, claims=[])
+    report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
+    monkeypatch.setattr(first_page, "_uses", lambda *of: {})
+    assert set(first_page._across(report)["lacking"]) == lacking
