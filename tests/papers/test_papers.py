@@ -78,7 +78,7 @@ def test_on_photographs_nothing_is_said_or_registered_of_scenes(name: str):
     there = replace(run, config=run.config.model_copy(update={"tasks": tasks}))
     assert not there.are_of_scenes
     here, file = ClaimsFile.read(run.paper), ClaimsFile.of(there)
-    assert any(claim.registered for claim in here.claims) == (name not in ("smoothing", "spider"))
+    assert any(claim.registered for claim in here.claims) == (name != "smoothing")
     assert not [claim.id for claim in file.claims if claim.registered]
     kept = [*file.limits, *file.remarks.values(), *(text for of in file.claims for text in of.explained.values())]
     assert not [text for text in kept if isinstance(text, OfScenes)]
