@@ -78,8 +78,10 @@ class AcrossRun(PaperRun):
     def curves(self, name: str) -> Rows:
         keys = {"run": name, "images": 0, "quantity": "val_cider"}
         gains = (0.0, 0.1, 0.1) if self.entry(name).epochs else (0.0,)
-        return [
+        rows: Rows = [
             keys | {"seed": seed, "step": 10 * epoch, "value": 0.6 + gain * self.quality(name)}
             for seed in self.entry(name).seeds
             for epoch, gain in enumerate(gains)
         ]
+        # What a retriever pays is validated by it, too.
+        return rows + [row | {"quantity": "val_R@10"} for row in rows if name == "across_wtf_rl"]

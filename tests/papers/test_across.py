@@ -147,12 +147,17 @@ def run():
 
 
 def test_shares_of_the_budget_are_of_a_runs_own_steps(run):
-    found = {(cell.row, cell.column): cell.ours.value for cell in make_table(run, "across_budget").cells}
+    table = make_table(run, "across_budget")
+    found = {(cell.row, cell.column): cell.ours.value for cell in table.cells}
     # Its whole gain of .1 is in the first half of its 20 steps.
     assert found["Tok-Seq", "steps"] == 20
     shares = [found["Tok-Seq", f"CIDEr at {share}"] for share in ("0.25", "0.5", "0.75", "1")]
     assert shares == pytest.approx([0.65, 0.7, 0.7, 0.7])
     assert ("cross-entropy (start)", "steps") not in found
+    # Only what a retriever pays has its R@10.
+    assert found["WTF-RL", "own R@10 at 1"] == found["WTF-RL", "CIDEr at 1"]
+    assert found["Tok-Seq", "own R@10 at 1"] is None
+    assert "| smoothing | Tok-Seq | 20 | 65.0 | 70.0 | 70.0 | 70.0 | – | – | – | – |" in table.markdown()
 
 
 def test_an_objective_of_ones_own_is_a_row_below(run):

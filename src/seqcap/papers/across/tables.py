@@ -202,6 +202,7 @@ def yardsticks(results: Results) -> list[Cell]:
 def along_budget(results: Results) -> list[Cell]:
     """Each run's steps, and where its greedy captions of val are at some shares of them."""
     curves = results.curves
+    measured = {quantity: name for quantity, name in _CURVES.items() if (curves["quantity"] == quantity).any()}
     data = f"{results.dataset(results.config.pictures)}, val split"
     cells = []
     for paper, runs in by_paper(results).items():
@@ -211,12 +212,13 @@ def along_budget(results: Results) -> list[Cell]:
                 continue
             n = f"{len(run.seeds)} seeds"
             cells.append(Cell(paper, run.label, "steps", "", "", Estimate(steps, n=n), 1, 1, data))
-            for quantity, name in _CURVES.items():
+            for quantity, name in measured.items():
                 mine = curves[(curves["run"] == run.name) & (curves["quantity"] == quantity)]
                 line = mine.groupby("step")["value"].mean()
-                for share in _SHARES if len(line) else ():
+                for share in _SHARES:
                     # Between the ends of two epochs a straight line.
-                    level = Estimate(float(np.interp(share * steps, line.index, line)), n=n)
+                    value = float(np.interp(share * steps, line.index, line)) if len(line) else None
+                    level = Estimate(value, n=n)
                     cells.append(Cell(paper, run.label, f"{name} at {share:g}", "higher", "", level, 100, 2, data))
     return cells
 
