@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 from small_checkout import wait_until
 
@@ -13,7 +15,9 @@ from seqcap.pipeline import stage_server
 from seqcap.pipeline.stage_server import ADDRESS, FEW, StageServer
 
 LOADED = "wave"  # which Python itself does not load
-pytestmark = pytest.mark.skipif(not stage_server.FORKS, reason="processes are forked on Linux alone")
+pytestmark = pytest.mark.skipif(
+    not stage_server.FORKS, reason="needs Linux: elsewhere no server forks stages, each starts anew"
+)
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +126,12 @@ def test_the_first_processes_do_not_wait_for_it(monkeypatch):
     monkeypatch.setenv(ADDRESS, "elsewhere")
     with StageServer([]) as server:
         assert {server.next_python() for _ in range(2 * FEW)} == {Path(sys.executable)}
+
+
+def test_threads_that_ask_together_get_one_server():
+    """Stages side by side are each asked for by a thread."""
+    with StageServer([]) as server, ThreadPoolExecutor(8) as pool:
+        asked = list(pool.map(lambda _: server.next_python(), range(8)))
+        assert len([python for python in asked if python.parent == server.folder]) == 8 - FEW
+        started = [process.cmdline() for process in psutil.Process().children() if process.is_running()]
+        assert len([command for command in started if str(server.folder / "socket") in command]) == 1

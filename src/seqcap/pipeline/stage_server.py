@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import Self, cast
 
@@ -42,7 +43,7 @@ FORKS = sys.platform == "linux"
 
 
 class StageServer:
-    """A server for as long as it is open.
+    """A server for as long as it is open. Threads may ask for its `python` at the same time.
 
     Attributes:
         folder: of its socket and its `python`.
@@ -56,6 +57,7 @@ class StageServer:
         self._modules = modules
         self._paths = paths
         self._asked = 0
+        self._lock = RLock()
         self._process: subprocess.Popen[bytes] | None = None
         self.folder = Path()
 
@@ -74,28 +76,37 @@ class StageServer:
 
     def next_python(self) -> Path:
         """The program for one process more: this one's own for the first few, and where another server runs this."""
-        self._asked += 1
-        if self._asked > FEW and FORKS and ADDRESS not in os.environ:
-            return self.start()
+        with self._lock:
+            self._asked += 1
+            if self._asked > FEW and FORKS and ADDRESS not in os.environ:
+                return self.start()
         return Path(sys.executable)
 
     def start(self) -> Path:
         """Its `python`, which may be asked from now on."""
-        program, address = self.folder / "python", self.folder / "socket"
-        if self._process is None:
-            ask = Path(__file__).with_name("ask.py")
-            known = [sys.executable, "-IS", str(ask), str(address), sys.executable, str(program)]
-            program.write_text(f'#!/bin/sh\nexec {shlex.join(known)} "$@"\n')
-            program.chmod(0o755)
-            environment = {"OMP_NUM_THREADS": "1"} | os.environ | {ADDRESS: str(address)}
-            environment["PYTHONPATH"] = os.pathsep.join(map(str, self._paths))
-            # -P: the folder of this file has modules that are named like Python's own.
-            command = [sys.executable, "-P", __file__, str(address), *self._modules]
-            self._process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            # It listens, though it has not loaded anything yet.
-            assert self._process.stdout is not None
-            self._process.stdout.readline()
-        return program
+        with self._lock:
+            if self._process is None:
+                self._process = self._opened()
+        return self._program
+
+    @property
+    def _program(self) -> Path:
+        return self.folder / "python"
+
+    def _opened(self) -> subprocess.Popen[bytes]:
+        """The server's process, which listens, though it has not loaded anything yet."""
+        address, ask = self.folder / "socket", Path(__file__).with_name("ask.py")
+        known = [sys.executable, "-IS", str(ask), str(address), sys.executable, str(self._program)]
+        self._program.write_text(f'#!/bin/sh\nexec {shlex.join(known)} "$@"\n')
+        self._program.chmod(0o755)
+        environment = {"OMP_NUM_THREADS": "1"} | os.environ | {ADDRESS: str(address)}
+        environment["PYTHONPATH"] = os.pathsep.join(map(str, self._paths))
+        # -P: the folder of this file has modules that are named like Python's own.
+        command = [sys.executable, "-P", __file__, str(address), *self._modules]
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        return process
 
 
 def serve(address: str, *modules: str) -> None:
