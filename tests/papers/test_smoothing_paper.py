@@ -52,6 +52,17 @@ def test_several_ensembles_are_counted():
     assert notes[SINGLE].str.contains("seeds 1, 2, without attention").all()
 
 
+def test_greedy_captions_of_a_run_decoded_again_are_no_row():
+    """They are those of the run itself."""
+    run = of("lstm").read()
+    mle = next(entry for entry in run.runs if entry.name == "lstm_mle")
+    again = mle.model_copy(update={"name": FILE.beams.again("mle")[2], "label": "MLE, a beam of 2"})
+    config = run.config.model_copy(update={"runs": (*run.runs, again)})
+    cells = make_table(Results(config, run.paper, run.scores), "smoothing_quality").cells
+    blocks = {label: {cell.block for cell in cells if cell.row == label} for label in (mle.label, again.label)}
+    assert blocks == {"MLE": {"lstm, greedy", "lstm, beam"}, "MLE, a beam of 2": {"lstm, beam"}}
+
+
 def test_the_first_phase_is_beside_ours_of_table_1():
     first, second = (
         whole_lines(f"smoothing_{name}").set_index(["block", "row", "column"]) for name in ("phase1", "table1")

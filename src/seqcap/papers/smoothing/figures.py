@@ -103,7 +103,7 @@ def beams(results: Results) -> Figure | str:
 def _by_width(results: Results, loss: str) -> dict[int, str]:
     """Width of the beam -> the run of a loss that was decoded with it."""
     names = {FILE.beams.width: f"{FILE.beams.of}_{loss}"}
-    names |= {width: f"beam_{width}_{loss}" for width in FILE.beams.others}
+    names |= FILE.beams.again(loss)
     return {width: name for width, name in names.items() if name in results.by_name}
 
 

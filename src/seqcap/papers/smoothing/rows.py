@@ -45,12 +45,16 @@ class PartFacts(Frozen):
 
 
 class Beams(Frozen):
-    """Which runs are decoded with several widths of the beam, as rows.yaml says: `beam_<width>_<loss>`."""
+    """Which runs are decoded with several widths of the beam, as rows.yaml says."""
 
     of: str  # as `PartFacts.runs`
     width: int  # of the runs themselves
     others: tuple[int, ...]
     losses: tuple[str, ...]
+
+    def again(self, loss: str) -> dict[int, str]:
+        """Width -> the run that is a loss's, decoded once more with that width."""
+        return {width: f"beam_{width}_{loss}" for width in self.others}
 
 
 class RowsFile(Frozen):
