@@ -37,7 +37,7 @@ def test_what_is_exchanged_has_a_row_where_anyone_was_asked():
     cells = numbers(whole("wtfrl"), "wtfrl_exchanged")
     assert cells["colour", "the judge"] == 75
     assert cells["colour", "its twin"] == 25
-    assert cells["colour", "the judge, another picture"] == 60
+    assert cells["colour", "the judge, another image"] == 60
     made = lines(whole("wtfrl"), "wtfrl_exchanged")
     assert made["row"].drop_duplicates().tolist() == ["number", "colour"]
     assert made.set_index(["row", "column"]).loc[("number", "its twin"), "ours"] == ""

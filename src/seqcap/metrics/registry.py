@@ -115,7 +115,7 @@ _ALL = (
             f"{listener}_told_{fact}{where}", f"exchanged captions below the true one, {fact} ({who}{how})", scale=100
         )
         for listener, who in _LISTENERS.items()
-        for where, how in {"": "", "_elsewhere": ", another picture"}.items()
+        for where, how in {"": "", "_elsewhere": ", another image"}.items()
         for fact in FACTS
     ),
     # NLTK's sentence BLEU of 5-grams, each caption against those of other images; Self-BLEU4 is over captions of a set.

@@ -67,11 +67,11 @@ _RANKED = {"judge": ("fixed_rank", True), "twin": ("twin_rank", True), "literal"
 
 def exchanged(results: Results) -> Content:
     """The share of people's captions that score higher than what they become with one fact exchanged, by its kind; and
-    the same with another picture, by what the words alone tell."""
+    the same with another image, by what the words alone tell."""
     data, cells = results.stand_in(results.config.pictures), []
     for fact in registry.FACTS:
         for who, (begins, name) in _COMPARED.items():
-            for column, where in ((who, ""), (f"{who}, another picture", "_elsewhere")):
+            for column, where in ((who, ""), (f"{who}, another image", "_elsewhere")):
                 metric = f"{begins}_told_{fact}{where}"
                 found = Measure("sample", metric, "every").of(results, name)
                 cells.append(Cell.of(results, metric, "", fact, column, found, data))
