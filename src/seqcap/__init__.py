@@ -3,7 +3,6 @@ captions, scores (`evaluate`, `compare`, `coco`) and rewards (`CaptionReward`, `
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
 __all__ = [
     "CaptionReward",
     "ClipEvaluation",
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from seqcap.library.reward import CaptionReward, TokenReward
     from seqcap.metrics.significance import Difference, Score
     from seqcap.rewards.frequencies import DocumentFrequencies
+    from seqcap.version import __version__
 
 # Where each name comes from. Modules are imported when they are first used: numba takes a second.
 _HOMES = {
@@ -39,6 +39,7 @@ _HOMES = {
     **dict.fromkeys(("CaptionReward", "TokenReward"), "seqcap.library.reward"),
     **dict.fromkeys(("Difference", "Score"), "seqcap.metrics.significance"),
     "DocumentFrequencies": "seqcap.rewards.frequencies",
+    "__version__": "seqcap.version",
 }
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pipeline_files import commit, git
 
 from seqcap.files import json_file, parquet, schemas
 from seqcap.report import provenance
@@ -30,6 +31,12 @@ def test_a_paper_has_its_data_seeds_and_minutes(sle):
     run = sle.read()
     images = [{"item": item, "split": split, "file": "a"} for item, split in enumerate(["train", "train", "test"])]
     parquet.write_rows("artifacts/image/data/images.parquet", images, schemas.IMAGES)
+    captions = [(0, "train", ["a", "dog"]), (0, "train", ["a", "dog"]), (1, "train", ["cat"]), (2, "test", ["birds"])]
+    references = [
+        {"item": item, "split": split, "caption_id": number, "text": " ".join(tokens), "tokens": tokens}
+        for number, (item, split, tokens) in enumerate(captions)
+    ]
+    parquet.write_rows("artifacts/image/data/references.parquet", references, schemas.REFERENCES)
     first = run.runs[0]
     group = Path(first.weights).parent.name
     json_file.write_json(f"artifacts/timing/{group}.json", {first.name: 30})
@@ -40,14 +47,34 @@ def test_a_paper_has_its_data_seeds_and_minutes(sle):
         "name": "scenes",
         "kind": "images",
         "sizes": {"train": 2, "test": 1},
+        "words": {"different": 3, "per_text": 1.67, "different_texts": 0.6667},
         "seeds": sorted(first.seeds),
     }
+    (row,) = provenance.data_in_words(found["data"])
+    assert row["sizes"] == "2 train, 1 test; 3 words, 1.7 a text, 67% of texts differ"
     assert found["minutes"] == {first.name: first.epochs / 2}
     assert found["minutes_of_training"] == pytest.approx(len(first.seeds) * first.epochs / 2)
     assert found["scale"] == run.config.scale
     assert found["experiment"] is None
     # In a folder without a graph.
     assert found["minutes_of_everything"] is None
+
+
+def test_the_commit_is_the_last_one_that_decides_numbers(tmp_path, monkeypatch):
+    """A run can be made from what other runs of the same code have committed."""
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "--quiet")
+    assert provenance._commit_of("src", "params.yaml") is None
+    Path("params.yaml").touch()
+    commit(tmp_path, "parameters")
+    decides = git(tmp_path, "rev-parse", "--short=12", "HEAD").strip()
+    Path("README.md").touch()
+    commit(tmp_path, "words")
+    assert provenance._commit_of("src", "params.yaml") == decides
+    Path("src").mkdir()
+    Path("src/code.py").touch()
+    commit(tmp_path, "code")
+    assert provenance._commit_of("src", "params.yaml") == git(tmp_path, "rev-parse", "--short=12", "HEAD").strip()
 
 
 def test_all_stages_before_a_page_are_counted(tmp_path, monkeypatch):

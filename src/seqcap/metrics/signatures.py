@@ -2,9 +2,9 @@
 
 import importlib.metadata
 
-from seqcap import __version__
 from seqcap.metrics.registry import METRICS, QUALITY
 from seqcap.rewards.frequencies import DocumentFrequencies
+from seqcap.version import __version__
 
 ENGINE = f"seqcap:{__version__}"
 TOKENIZER = "tok:PTB (CoreNLP 3.4.1)"

@@ -9,18 +9,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 from ruamel.yaml import YAML
 
-from seqcap import __version__
 from seqcap.files.json_file import read_json
 from seqcap.report.reported import PaperConfig, ReportedRun
 from seqcap.system import scratch
 from seqcap.system.machine import MACHINE, Machine
 from seqcap.tasks import ARTIFACTS
+from seqcap.version import __version__
 
 # Group of runs -> the seconds per epoch of each run's first seed, as `train` measures them.
 TIMING = ARTIFACTS / "timing"
@@ -48,7 +49,7 @@ def measure(config: PaperConfig) -> dict[str, Any]:
     experiment = read_json(EXPERIMENT)["experiment"] if EXPERIMENT.is_file() else None
     deciding = _CODE if experiment else (*_CODE, *_PARAMETERS)
     return {
-        "commit": _output("git", "rev-parse", "--short=12", "HEAD") or None,
+        "commit": _commit_of(*_CODE, *_PARAMETERS),
         "experiment": experiment,
         "changed": [line[3:] for line in _output("git", "status", "--porcelain", "--", *deciding).splitlines()],
         "day": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -65,6 +66,7 @@ def measure(config: PaperConfig) -> dict[str, Any]:
                 "name": config.tasks[task].dataset,
                 "kind": config.tasks[task].kind,
                 "sizes": _sizes(task),
+                "words": _words(task),
                 "seeds": sorted({seed for run in runs if run.task == task for seed in run.seeds}),
             }
             for task in dict.fromkeys(run.task for run in runs)
@@ -73,6 +75,11 @@ def measure(config: PaperConfig) -> dict[str, Any]:
         "minutes_of_training": round(trained, 3) if known else None,
         **_everything(config.paper),
     }
+
+
+def _commit_of(*paths: str) -> str | None:
+    """The last commit that has changed some paths: what came after it decides no number."""
+    return _output("git", "log", "-1", "--format=%h", "--abbrev=12", "--", *paths) or None
 
 
 def _everything(paper: str) -> dict[str, Any]:
@@ -144,6 +151,28 @@ def _sizes(task: str) -> dict[str, int]:
     return {}
 
 
+def _words(task: str) -> dict[str, float]:
+    """What the training captions, or translations, of a task are like; {} where the data are not here.
+
+    Returns:
+        How many different words they have; how many words one has, in the mean; and how many different ones there are,
+        as a share of all.
+    """
+    for name, column in (("references", "tokens"), ("pairs", "reference")):
+        path = ARTIFACTS / task / f"data/{name}.parquet"
+        if path.is_file():
+            rows = pq.ParquetFile(path).read(columns=["split", column])
+            of_split = zip(rows["split"].to_pylist(), rows[column].to_pylist(), strict=True)
+            texts = [tuple(tokens) for split, tokens in of_split if split == "train"]
+            words = Counter(chain.from_iterable(texts))
+            return {
+                "different": len(words),
+                "per_text": round(words.total() / len(texts), 2),
+                "different_texts": round(len(set(texts)) / len(texts), 4),
+            }
+    return {}
+
+
 def _output(*command: str) -> str:
     """What a program says; "" without it, or if it fails."""
     try:
@@ -183,12 +212,19 @@ def _row_of_data(tasks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     for split, _ in _ordered(first["sizes"], _SPLITS):
         numbers = dict.fromkeys(f"{task['sizes'][split]:,}" for task in tasks)
         sizes.append(f"{' or '.join(numbers)} {split}")
+    # Older results do not say it.
+    words = dict.fromkeys(_words_in_words(task["words"]) for task in tasks if task.get("words"))
     names = ", ".join(f"`{task['task']}`" for task in tasks)
     return {
         "name": f"{first['name']}{kind} ({names})",
-        "sizes": ", ".join(sizes) or _NOT_RECORDED,
+        "sizes": "; ".join([", ".join(sizes) or _NOT_RECORDED, *words]),
         "seeds": ", ".join(map(str, first["seeds"])) or _NOT_RECORDED,
     }
+
+
+def _words_in_words(words: Mapping[str, float]) -> str:
+    different, per_text, texts = (words[key] for key in ("different", "per_text", "different_texts"))
+    return f"{different:,} words, {per_text:.1f} a text, {texts:.0%} of texts differ"
 
 
 def _ordered(content: Mapping[str, Any], order: Sequence[str]) -> list[tuple[str, Any]]:

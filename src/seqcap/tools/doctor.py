@@ -6,10 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from seqcap import __version__
 from seqcap.library.texts import cache_folder
 from seqcap.metrics.registry import QUALITY
 from seqcap.system.extras import EXTRAS, OF_METRIC, install, missing
+from seqcap.version import __version__
 
 CPUINFO = Path("/proc/cpuinfo")
 # Instruction sets that change speed, and the last bits of results.

@@ -36,7 +36,7 @@ def _build(results: Results, stated: StatedClaim, group: Comparisons) -> Iterato
             untestable = _same_words(part, left) if stated.id == "L4" else ""
         else:
             names = [entry_name(results, name) for name in (left, right)]
-            rows = [FILE.entries[name] for name in (left, right)]
+            rows = [FILE.entries.get(name, name) for name in (left, right)]
         printed = results.paper.published.printed(group.table, column, *rows, block=where) if group.table else None
         claim = Comparison(stated.id, stated.sentence, metric, decoder, "best", names[0], names[1], +1, printed)
         yield replace(claim, untestable=untestable, phrase=phrase)

@@ -64,6 +64,7 @@ class RowsFile(Frozen):
     parts: Mapping[str, PartFacts]
     entries: Mapping[str, str]
     beams: Beams
+    weaker: Mapping[str, tuple[str, ...]]  # `PartFacts.runs` -> runs that smooth less than its losses
 
 
 FILE: RowsFile = read_yaml(Path(__file__).parent / "rows.yaml", RowsFile)
@@ -130,13 +131,23 @@ class Part:
         return {loss: float(by_seed.mean()) for loss, by_seed in found.items() if by_seed is not None}
 
     def gain(self, loss: str, base: str = MLE) -> Cell:
+        printed = f"{self.printed_gain(loss, base):.2f}"
+        return self._gain_of(self.name_of(loss), self.name_of(base), self.losses[loss].row, printed)
+
+    def _gain_of(self, name: str, base: str, row: str, printed: str) -> Cell:
         metric, block = self.facts.metric, f"{self.facts.metric}, {self.label}"
-        ours = Measure("beam", metric).gain(self.results, self.name_of(loss), self.name_of(base))
-        data, printed = self.results.stand_in(self.facts.task), f"{self.printed_gain(loss, base):.2f}"
-        return Cell.of(self.results, metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)
+        ours = Measure("beam", metric).gain(self.results, name, base)
+        data = self.results.stand_in(self.facts.task)
+        return Cell.of(self.results, metric, block, row, "gain over MLE", ours, data, printed)
 
     def gains(self) -> dict[str, Cell]:
         return {loss: self.gain(loss) for loss in self.losses if loss != MLE}
+
+    def weaker_gains(self) -> list[tuple[str, Cell]]:
+        """The runs that smooth less than the paper does, and their gains, which it does not print."""
+        names = FILE.weaker.get(self.facts.runs, ())
+        runs = [run for run in self.results.trained if run.name in names]
+        return [(run.name, self._gain_of(run.name, self.name_of(MLE), run.label, "")) for run in runs]
 
 
 def parts(results: Results, table: str = "") -> dict[str, Part]:
@@ -144,7 +155,8 @@ def parts(results: Results, table: str = "") -> dict[str, Part]:
 
 
 def entry_name(results: Results, entry: str) -> str:
-    return entry if entry in results.by_name else FILE.entries[entry]
+    """The name of an entry's run, or of a run; an entry's row where it is not part of these results."""
+    return entry if entry in results.by_name else FILE.entries.get(entry, entry)
 
 
 def rows(results: Results) -> dict[str, Rows]:

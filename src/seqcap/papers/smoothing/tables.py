@@ -61,8 +61,9 @@ def table3(results: Results) -> Content:
 def gains(results: Results) -> list[Cell]:
     cells = []
     for part in parts(results).values():
-        for loss, cell in part.gains().items():
-            moved = results.recorded(part.name_of(loss), STRENGTH)
+        named = [(part.name_of(loss), cell) for loss, cell in part.gains().items()]
+        for name, cell in [*named, *part.weaker_gains()]:
+            moved = results.recorded(name, STRENGTH)
             cells.append(cell)
             cells.append(
                 replace(cell, column=MOVED, direction="", printed="", ours=Estimate(moved), scale=1, decimals=3)
