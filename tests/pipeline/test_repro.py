@@ -213,6 +213,22 @@ def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
     assert repro.changed_stages(checkout) == set()
 
 
+def test_a_run_that_is_terminated_leaves_nothing_behind(checkout):
+    first = began(checkout, "seqcap", "repro")
+    started = psutil.Process(first.pid).children(recursive=True)
+    assert started
+    first.terminate()
+    status, output = finish(first)
+    assert status == 130
+    assert output.endswith("interrupted\n")
+    _, alive = psutil.wait_procs(started, timeout=10)
+    assert not alive
+    go_on(checkout)
+    status, output = run(checkout, "seqcap", "repro")
+    assert status == 0, output
+    assert begun(checkout) == 2
+
+
 def test_a_stage_of_another_dvc_is_waited_for(checkout):
     """DVC itself would fail, and advise to delete its lock."""
     assert run(checkout, "dvc", "repro", "configure")[0] == 0

@@ -1,6 +1,7 @@
 """Runs the DVC graph of a checkout, several stages at a time."""
 
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from contextlib import contextmanager, suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
@@ -42,7 +45,7 @@ def repro(
     check_checkout(folder)
     if cluster is None:
         here = jobs or jobs_here()
-        with StageServer() as server:
+        with StageServer() as server, _terminated_together():
 
             def execute(_: str, folder: Path, *arguments: str) -> int:
                 return run_python(folder, *arguments, python=server.next_python())
@@ -53,6 +56,24 @@ def repro(
 
     with connected(cluster, run_python) as workers:
         _repro(folder, jobs or workers.jobs, cores(), targets, then_report, workers.run)
+
+
+@contextmanager
+def _terminated_together() -> Iterator[None]:
+    """While it is open, what this process has started ends with it by SIGTERM, as from `kill` or a queue; Ctrl-C
+    reaches all of it anyway. What SIGKILL leaves behind comes to its end, and the next run waits for it."""
+
+    def terminate(*_: object) -> None:
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                process.terminate()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _repro(
