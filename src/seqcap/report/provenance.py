@@ -27,8 +27,12 @@ from seqcap.version import __version__
 TIMING = ARTIFACTS / "timing"
 # In the clone that an experiment runs in, the experiment's file.
 EXPERIMENT = ARTIFACTS / "experiment.json"
-# What decides the numbers of a run. Git tracks these. An experiment changes the parameters.
-_CODE = ("src", "stages", "scales", "papers/*/scales", "requirements.txt")
+# What decides the numbers of a run: git tracks these, but for what no stage runs. An experiment changes the parameters.
+_UNREAD = ("pipeline", "tools", "library", "coco.py", "cli.py", "cli.toml", "__main__.py")
+_CODE = (
+    *("src", *(f":(exclude)src/seqcap/{name}" for name in _UNREAD)),
+    *("stages", "scales", "papers/*/scales", "requirements.txt"),
+)
 _PARAMETERS = ("params.yaml", "papers/*/runs.yaml")
 _LISTED = 3  # how many changed files are named
 _CPUINFO = Path("/proc/cpuinfo")
