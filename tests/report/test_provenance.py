@@ -51,7 +51,7 @@ def test_a_paper_has_its_data_seeds_and_minutes(sle):
         "seeds": sorted(first.seeds),
     }
     (row,) = provenance.data_in_words(found["data"])
-    assert row["sizes"] == "2 train, 1 test; 3 words, 1.7 a text, 67% of texts differ"
+    assert row["sizes"] == "2 train, 1 test; 3 words, 1.7 a text, 67% differ"
     assert found["minutes"] == {first.name: first.epochs / 2}
     assert found["minutes_of_training"] == pytest.approx(len(first.seeds) * first.epochs / 2)
     assert found["scale"] == run.config.scale

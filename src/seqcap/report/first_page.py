@@ -386,7 +386,8 @@ def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -
         if there:
             words = f" {there.words}" if there.words == elsewhere.SUM else ""
             whom = outcomes.by_whom(claim)
-            compared = f"{there.line.metric}, {there.line.sides}" + (f", {whom}" if whom else "")
+            # An older rule has not written the sides.
+            compared = ", ".join(filter(None, (there.line.metric, there.line.sides, whom)))
             told.append(f"{compared} {numbers(there.line)}{words} ({_link(paper, claim)})")
     return f"*On {data}:* {'; '.join(told)}." if told else ""
 

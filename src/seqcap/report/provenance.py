@@ -39,7 +39,7 @@ _CPUINFO = Path("/proc/cpuinfo")
 # The instruction sets that numbers may depend on, the widest first: flag of the processor -> name.
 _INSTRUCTIONS = {"avx512f": "AVX-512", "avx2": "AVX2", "sve": "SVE", "asimd": "NEON"}
 # The order in which they are told.
-_VERSIONS = ("Python", "torch", "numpy", "seqcap")
+_VERSIONS = ("Python", "torch", "numpy")
 _SPLITS = ("train", "val", "test")
 _NOT_RECORDED = "not recorded"
 
@@ -188,9 +188,11 @@ def _output(*command: str) -> str:
 
 def in_words(provenance: Mapping[str, Any]) -> dict[str, str]:
     """What provenance.json says of the code, the machine and the minutes, as cells of a table."""
-    versions = [f"{name} {number}" for name, number in _ordered(provenance["versions"], _VERSIONS)]
+    libraries = {name: number for name, number in provenance["versions"].items() if name != "seqcap"}
+    versions = [f"{name} {number}" for name, number in _ordered(libraries, _VERSIONS)]
     return {
         "commit": _commit(provenance),
+        "release": provenance["versions"].get("seqcap", _NOT_RECORDED),
         "day": provenance["day"] or _NOT_RECORDED,
         "processor": _processor(provenance),
         "versions": ", ".join(versions) or _NOT_RECORDED,
@@ -228,7 +230,7 @@ def _row_of_data(tasks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 def _words_in_words(words: Mapping[str, float]) -> str:
     different, per_text, texts = (words[key] for key in ("different", "per_text", "different_texts"))
-    return f"{different:,} words, {per_text:.1f} a text, {texts:.0%} of texts differ"
+    return f"{different:,} words, {per_text:.1f} a text, {texts:.0%} differ"
 
 
 def _ordered(content: Mapping[str, Any], order: Sequence[str]) -> list[tuple[str, Any]]:
