@@ -3,7 +3,7 @@
 The model is a LLaVA with few and random weights and the pictures are of one colour, so that this takes a minute on a
 processor and downloads nothing. For a real model, replace `tiny_llava` by
 `LlavaForConditionalGeneration.from_pretrained(folder)` and `AutoProcessor.from_pretrained(folder)`; the rest stays.
-It needs the extras `hf` and `trl`: `pip install 'seqcap[hf,trl]'`.
+It needs the extras `hf` and `trl`: `pip install '.[hf,trl]'`, in a checkout.
 """
 
 import sys

@@ -156,7 +156,7 @@ def _sizes(task: str) -> dict[str, int]:
 
 
 def _words(task: str) -> dict[str, float]:
-    """What the training captions, or translations, of a task are like; {} where the data are not here.
+    """What the training captions, or translations, of a task are like; {} where there are none here.
 
     Returns:
         How many different words they have; how many words one has, in the mean; and how many different ones there are,
@@ -168,6 +168,8 @@ def _words(task: str) -> dict[str, float]:
             rows = pq.ParquetFile(path).read(columns=["split", column])
             of_split = zip(rows["split"].to_pylist(), rows[column].to_pylist(), strict=True)
             texts = [tuple(tokens) for split, tokens in of_split if split == "train"]
+            if not texts:
+                return {}  # a dataset that is only captioned
             words = Counter(chain.from_iterable(texts))
             return {
                 "different": len(words),
