@@ -10,6 +10,7 @@ from pipeline_files import forget_code
 from seqcap.config import StageConfig
 from seqcap.pipeline import code
 from seqcap.pipeline.params import read_params
+from seqcap.report.provenance import UNREAD
 from seqcap.training.run import TrainConfig
 
 ROOT = Path(__file__).parents[2]
@@ -192,8 +193,15 @@ def test_what_does_not_run_repeats_nothing(configs, folders, kinds):
     }
 
 
-def test_code_that_no_stage_runs_is_nobodys(configs):
-    assert users(configs, "metrics/official.py") == set()
+@pytest.mark.parametrize("name", ["metrics/official.py", *UNREAD])
+def test_code_that_no_stage_runs_is_nobodys(configs, name):
+    """A change of it changes no number, nor the commit that pages name (`UNREAD`)."""
+    assert (ROOT / "src/seqcap" / name).exists()
+    assert users(configs, name) == set()
+
+
+def test_a_new_version_changes_pages_alone(configs):
+    assert {name.split("/")[0] for name in users(configs, "version.py")} == {"section", "report"}
 
 
 def test_decoding_depends_on_its_own_captioners(configs):

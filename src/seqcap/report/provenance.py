@@ -27,10 +27,11 @@ from seqcap.version import __version__
 TIMING = ARTIFACTS / "timing"
 # In the clone that an experiment runs in, the experiment's file.
 EXPERIMENT = ARTIFACTS / "experiment.json"
-# What decides the numbers of a run: git tracks these, but for what no stage runs. An experiment changes the parameters.
-_UNREAD = ("pipeline", "tools", "library", "coco.py", "cli.py", "cli.toml", "__main__.py")
+# Files and folders of the package that no stage runs.
+UNREAD = ("pipeline", "tools", "library", "coco.py", "cli.py", "cli.toml", "__main__.py")
+# What decides the numbers of a run; git tracks these. An experiment changes the parameters.
 _CODE = (
-    *("src", *(f":(exclude)src/seqcap/{name}" for name in _UNREAD)),
+    *("src", *(f":(exclude)src/seqcap/{name}" for name in UNREAD)),
     *("stages", "scales", "papers/*/scales", "requirements.txt"),
 )
 _PARAMETERS = ("params.yaml", "papers/*/runs.yaml")
