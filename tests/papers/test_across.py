@@ -6,13 +6,14 @@ from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from invented_across import ROOT, AcrossRun
 from ruamel.yaml import YAML
 
 from seqcap.files.json_file import write_json
 from seqcap.papers.across.figures import tradeoffs
-from seqcap.papers.across.tables import FILE, OTHERS, PEOPLE_BLOCK, by_paper
+from seqcap.papers.across.tables import FILE, OTHERS, PEOPLE_BLOCK, _first_kept, by_paper
 from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
@@ -157,7 +158,28 @@ def test_shares_of_the_budget_are_of_a_runs_own_steps(run):
     # Only what a retriever pays has its R@10.
     assert found["WTF-RL", "own R@10 at 1"] == found["WTF-RL", "CIDEr at 1"]
     assert found["Tok-Seq", "own R@10 at 1"] is None
-    assert "| smoothing | Tok-Seq | 20 | 65.0 | 70.0 | 70.0 | 70.0 | – | – | – | – |" in table.markdown()
+    assert found["Tok-Seq", "first kept"] == 0.5
+    assert found["WTF-RL", "first kept"] == 1
+    assert "| smoothing | Tok-Seq | 20 | 0.50 | 65.0 | 70.0 | 70.0 | 70.0 | – | – | – | – |" in table.markdown()
+
+
+def test_the_seed_that_is_kept_earliest_is_told():
+    """Weights of before any step are not kept, and what pays a run decides."""
+
+    def curve(quantity, *seeds):
+        return pd.DataFrame(
+            [
+                {"seed": seed, "step": 10 * epoch, "quantity": quantity, "value": value}
+                for seed, values in enumerate(seeds, start=1)
+                for epoch, value in enumerate(values)
+            ]
+        )
+
+    cider = curve("val_cider", [0.9, 0.5, 0.7, 0.6, 0.6], [0.1, 0.2, 0.3, 0.4, 0.5])
+    assert _first_kept(cider) == 0.5
+    paid = curve("val_reward", [0.1, 0.2, 0.3, 0.4, 0.2], [0.1, 0.2, 0.3, 0.4, 0.5])
+    assert _first_kept(pd.concat([cider, paid])) == 0.75
+    assert _first_kept(cider[:0]) is None
 
 
 def test_an_objective_of_ones_own_is_a_row_below(run):

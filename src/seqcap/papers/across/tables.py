@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
 from seqcap.config import Frozen
 from seqcap.metrics import registry
@@ -26,7 +27,8 @@ PEOPLE_BLOCK = "people"
 # What tells whether captions are true and told apart.
 TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT, LITERAL)
 # Curve of greedy captions of val -> its name in the table. Only what a retriever pays has the second.
-_CURVES = {registry.find("CIDEr").curve: "CIDEr", "val_R@10": "own R@10"}
+_LISTENER, _REWARD = "val_R@10", "val_reward"
+_CURVES = {registry.find("CIDEr").curve: "CIDEr", _LISTENER: "own R@10"}
 _SHARES = (0.25, 0.5, 0.75, 1.0)  # of a run's steps
 
 
@@ -212,6 +214,8 @@ def along_budget(results: Results) -> list[Cell]:
                 continue
             n = f"{len(run.seeds)} seeds"
             cells.append(Cell(paper, run.label, "steps", "", "", Estimate(steps, n=n), 1, 1, data))
+            kept = Estimate(_first_kept(curves[curves["run"] == run.name]), n=n)
+            cells.append(Cell(paper, run.label, "first kept", "", "", kept, 1, 3, data))
             for quantity, name in measured.items():
                 mine = curves[(curves["run"] == run.name) & (curves["quantity"] == quantity)]
                 line = mine.groupby("step")["value"].mean()
@@ -221,6 +225,21 @@ def along_budget(results: Results) -> list[Cell]:
                     level = Estimate(value, n=n)
                     cells.append(Cell(paper, run.label, f"{name} at {share:g}", "higher", "", level, 100, 2, data))
     return cells
+
+
+def _first_kept(curves: pd.DataFrame) -> float | None:
+    """The smallest share of its steps after which a seed of a run has the weights that are kept; None without curves.
+    Runs with a listener keep the last ones, others those that are best on val by their reward or, without, by CIDEr."""
+    measured = set(curves["quantity"])
+    if _LISTENER in measured:
+        return 1.0
+    quantity = _REWARD if _REWARD in measured else registry.find("CIDEr").curve
+    after = curves[(curves["quantity"] == quantity) & (curves["step"] > 0)]
+    shares = []
+    for _, of_seed in after.groupby("seed"):
+        steps = of_seed["step"].to_numpy()
+        shares.append(steps[of_seed["value"].to_numpy().argmax()] / steps.max())
+    return float(min(shares)) if shares else None
 
 
 TABLES = {"across": objectives, "across_budget": along_budget, "across_yardsticks": yardsticks}
