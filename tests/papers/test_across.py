@@ -164,22 +164,17 @@ def test_shares_of_the_budget_are_of_a_runs_own_steps(run):
 
 
 def test_the_seed_that_is_kept_earliest_is_told():
-    """Weights of before any step are not kept, and what pays a run decides."""
-
-    def curve(quantity, *seeds):
-        return pd.DataFrame(
-            [
-                {"seed": seed, "step": 10 * epoch, "quantity": quantity, "value": value}
-                for seed, values in enumerate(seeds, start=1)
-                for epoch, value in enumerate(values)
-            ]
-        )
-
-    cider = curve("val_cider", [0.9, 0.5, 0.7, 0.6, 0.6], [0.1, 0.2, 0.3, 0.4, 0.5])
-    assert _first_kept(cider) == 0.5
-    paid = curve("val_reward", [0.1, 0.2, 0.3, 0.4, 0.2], [0.1, 0.2, 0.3, 0.4, 0.5])
-    assert _first_kept(pd.concat([cider, paid])) == 0.75
-    assert _first_kept(cider[:0]) is None
+    """Weights of before any step are not kept."""
+    seeds = {1: [0.9, 0.5, 0.7, 0.6, 0.6], 2: [0.1, 0.2, 0.3, 0.4, 0.5]}
+    points = [
+        {"seed": seed, "step": 10 * epoch, "value": value}
+        for seed, values in seeds.items()
+        for epoch, value in enumerate(values)
+    ]
+    on_val = pd.DataFrame(points)
+    assert _first_kept(on_val) == 0.5
+    assert _first_kept(on_val[on_val["seed"] == 2]) == 1
+    assert _first_kept(on_val[:0]) is None
 
 
 def test_an_objective_of_ones_own_is_a_row_below(run):

@@ -247,6 +247,13 @@ class Results:
             frames.append(frame[frame["seed"].isin(run.seeds)])
         return pd.concat(frames, ignore_index=True)
 
+    def decisive(self, name: str) -> pd.DataFrame:
+        """What greedy captions of val earn along a run's training: of its reward or, without one, of CIDEr. The best
+        epoch is kept, but for objectives that keep the last one. Columns of `schemas.CURVES`."""
+        mine = self.curves[self.curves["run"] == name]
+        paid = mine[mine["quantity"] == "val_reward"]
+        return paid if len(paid) else mine[mine["quantity"] == "val_cider"]
+
     def recorded(self, name: str, quantity: str) -> float | None:
         """The mean of what a run has recorded along its training; None without any."""
         mine = (self.curves["run"] == name) & (self.curves["quantity"] == quantity)

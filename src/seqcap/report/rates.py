@@ -47,9 +47,8 @@ def rates_on_val(results: Results, names: Sequence[str], scale: float, digits: i
 
 def _late_on_val(results: Results, name: str, last: int, seeds: Sequence[int]) -> float:
     """The mean on val of the last three epochs up to `last`, over some seeds."""
-    curves = results.curves[(results.curves["run"] == name) & results.curves["seed"].isin(seeds)]
-    paid = curves[curves["quantity"] == "val_reward"]
-    on_val = paid if len(paid) else curves[curves["quantity"] == "val_cider"]
+    on_val = results.decisive(name)
+    on_val = on_val[on_val["seed"].isin(seeds)]
     steps = sorted(on_val["step"].unique())  # of the start, and of each epoch
     late = steps[max(1, last - _LATE + 1) : last + 1]
     return float(on_val.loc[on_val["step"].isin(late), "value"].mean())

@@ -27,7 +27,7 @@ PEOPLE_BLOCK = "people"
 # What tells whether captions are true and told apart.
 TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT, LITERAL)
 # Curve of greedy captions of val -> its name in the table. Only what a retriever pays has the second.
-_LISTENER, _REWARD = "val_R@10", "val_reward"
+_LISTENER = "val_R@10"
 _CURVES = {registry.find("CIDEr").curve: "CIDEr", _LISTENER: "own R@10"}
 _SHARES = (0.25, 0.5, 0.75, 1.0)  # of a run's steps
 
@@ -214,7 +214,9 @@ def along_budget(results: Results) -> list[Cell]:
                 continue
             n = f"{len(run.seeds)} seeds"
             cells.append(Cell(paper, run.label, "steps", "", "", Estimate(steps, n=n), 1, 1, data))
-            kept = Estimate(_first_kept(curves[curves["run"] == run.name]), n=n)
+            # With a listener the last weights are kept.
+            is_last = ((curves["run"] == run.name) & (curves["quantity"] == _LISTENER)).any()
+            kept = Estimate(1.0 if is_last else _first_kept(results.decisive(run.name)), n=n)
             cells.append(Cell(paper, run.label, "first kept", "", "", kept, 1, 3, data))
             for quantity, name in measured.items():
                 mine = curves[(curves["run"] == run.name) & (curves["quantity"] == quantity)]
@@ -227,14 +229,10 @@ def along_budget(results: Results) -> list[Cell]:
     return cells
 
 
-def _first_kept(curves: pd.DataFrame) -> float | None:
-    """The smallest share of its steps after which a seed of a run has the weights that are kept; None without curves.
-    Runs with a listener keep the last ones, others those that are best on val by their reward or, without, by CIDEr."""
-    measured = set(curves["quantity"])
-    if _LISTENER in measured:
-        return 1.0
-    quantity = _REWARD if _REWARD in measured else registry.find("CIDEr").curve
-    after = curves[(curves["quantity"] == quantity) & (curves["step"] > 0)]
+def _first_kept(on_val: pd.DataFrame) -> float | None:
+    """The smallest share of its steps after which a seed is best on val; None without a curve. Weights of before any
+    step are not kept."""
+    after = on_val[on_val["step"] > 0]
     shares = []
     for _, of_seed in after.groupby("seed"):
         steps = of_seed["step"].to_numpy()
