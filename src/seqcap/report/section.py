@@ -11,7 +11,7 @@ import numpy as np
 
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
-from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, texts
+from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, selection, texts
 from seqcap.report.claims import Comparison, JudgedClaim, claims_table, details_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
@@ -99,6 +99,7 @@ def _page(
         foremost=_foremost(said, judged),
         data=dict.fromkeys(results.stand_in(run.task) for run in results.runs),
         claims=claims_table(judged),
+        early=selection.kept_early(results),
         has_details=bool(details_table(judged)),
         comparison=comparison,
         comparisons=comparisons,
