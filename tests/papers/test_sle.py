@@ -65,7 +65,7 @@ def test_what_samples_cost_is_no_lack_of_collapse(sle):
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(LEVELS, "sll", LEVELS["sll"] | {"Div2": 0.2, "mBleu4": 0.9})
         said = words(sle)["The regime"]
-    assert "Div-2 of SLL's samples is 0.20 here and 0.32 in print, mBLEU-4 0.90 and 0.81" in said
+    assert "Div-2 of SLL's samples is 0.20 here, by the median seed, and 0.32 in print, mBLEU-4 0.90 and 0.81" in said
     beams = sle.read().decoded("sll").query("decoder == 'beam'").groupby(["seed", "item"])["log_prob"].max()
     assert f"{np.exp(beams).mean():.0%} of its probability" in said
 
@@ -121,7 +121,7 @@ def test_beams_are_ranked_by_log_p_over_length(sle):
     # With attention one seed: no interval over seeds, but a number.
     assert "SLL-SLE* against SLL*" in said
     sle.names.remove("sll")
-    assert "against SLL " not in words(sle)["Beams ranked by log p / length"]
+    assert "SLL-SLE against SLL " not in words(sle)["Beams ranked by log p / length"]
 
 
 def test_learning_rates_are_compared_on_val_after_equally_many_epochs(sle, monkeypatch: pytest.MonkeyPatch):

@@ -32,8 +32,8 @@ def test_a_seed_keeps_the_epoch_that_is_best_on_val():
     assert kept(curve("sll", "val_cider")[:0]) == {}
 
 
-def test_seeds_that_are_kept_early_are_named():
+def test_seeds_that_are_kept_early_are_found():
     """But those of an objective that keeps the last epoch are not."""
     luo = [curve("luo", "val_cider"), curve("luo", "val_R@10")]
-    assert kept_early(results(curve("sll", "val_cider"), *luo)) == ["SLL seed 2 (25%)"]
-    assert kept_early(results(*luo)) == []
+    assert kept_early(results(curve("sll", "val_cider"), *luo)) == {"sll": {2: 0.25}}
+    assert kept_early(results(*luo)) == {}
