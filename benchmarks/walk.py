@@ -56,8 +56,9 @@ from seqcap.training.run import TrainConfig, TrainingRun
 
 RESULTS = Path(__file__).parent / "results"
 STEPS, SAMPLES, LENGTH = 2, 5, 10
-# Of a task: items of the training split and of the others, together.
-TRAIN, ITEMS = 128, 160
+# Items of the splits of a task. On a GPU two batches are decoded, as large as the pipeline's; on a core, smaller ones.
+TRAIN, VAL = 128, 2
+DECODED, DECODED_ON_GPU = 8, 100
 WORDS = {"image": 9_487, "de_en": 9_487, "en_fr": 30_000}
 SENTENCE = 25  # words of a source sentence
 # Images of a batch where the papers' batches take minutes on one core.
@@ -105,20 +106,21 @@ def write_images(features: str) -> None:
     """artifacts/image: random captions of random words, random features of a kind, "pooled" or "grid"."""
     rng, folder = np.random.default_rng(0), Path("artifacts/image/data")
     words = write_vocabulary(folder / VOCABULARY, WORDS["image"])
-    items, splits = np.arange(ITEMS), splits_of_items()
+    splits = splits_of_items()
+    items = np.arange(len(splits))
     names = pa.array([f"{item}.jpg" for item in items])
-    columns = [pa.array(items), pa.array(splits), names, pa.nulls(ITEMS, pa.int64())]
+    columns = [pa.array(items), pa.array(splits), names, pa.nulls(len(items), pa.int64())]
     write_table(folder / "images.parquet", pa.table(columns, schema=IMAGES), IMAGES)
-    captions = [sentence(rng, words, LENGTH) for _ in range(5 * ITEMS)]
+    captions = [sentence(rng, words, LENGTH) for _ in range(5 * len(items))]
     rows = {
         "item": np.repeat(items, 5),
         "split": np.repeat(splits, 5),
-        "caption_id": np.arange(5 * ITEMS),
+        "caption_id": np.arange(5 * len(items)),
         "text": [" ".join(caption) for caption in captions],
         "tokens": captions,
     }
     write_table(folder / "references.parquet", pa.table(rows).cast(REFERENCES), REFERENCES)
-    write_features(Path(), features, ITEMS)
+    write_features(Path(), features, len(items))
 
 
 def write_pairs(task: str) -> None:
@@ -126,8 +128,10 @@ def write_pairs(task: str) -> None:
     rng, folder = np.random.default_rng(0), Path("artifacts") / task / "data"
     words = write_vocabulary(folder / VOCABULARY, WORDS[task])
     write_vocabulary(folder / SOURCE_VOCABULARY, WORDS[task])
-    pairs = {name: [sentence(rng, words, SENTENCE) for _ in range(ITEMS)] for name in ("source", "target")}
-    rows = {"item": np.arange(ITEMS), "split": splits_of_items(), **pairs, "reference": pairs["target"]}
+    splits = splits_of_items()
+    items = np.arange(len(splits))
+    pairs = {name: [sentence(rng, words, SENTENCE) for _ in items] for name in ("source", "target")}
+    rows = {"item": items, "split": splits, **pairs, "reference": pairs["target"]}
     write_table(folder / "pairs.parquet", pa.table(rows).cast(PAIRS), PAIRS)
 
 
@@ -138,8 +142,12 @@ def write_vocabulary(path: Path, size: int) -> list[str]:
 
 
 def splits_of_items() -> list[str]:
-    held_out = (ITEMS - TRAIN) // 2
-    return ["train"] * TRAIN + ["val"] * held_out + ["test"] * held_out
+    return ["train"] * TRAIN + ["val"] * VAL + ["test"] * STEPS * decoding_batch()
+
+
+def decoding_batch() -> int:
+    """Items that are decoded at a time."""
+    return DECODED_ON_GPU if on_gpu() else DECODED
 
 
 def sentence(rng: np.random.Generator, words: list[str], length: int) -> list[str]:
@@ -230,7 +238,7 @@ def decode(config: Mapping[str, Any]) -> dict[str, Any]:
         beam=5,
         samples=SAMPLES,
         no_repeat_ngram=0,
-        batch_size=(ITEMS - TRAIN) // 2 // STEPS,
+        batch_size=decoding_batch(),
         decoded="",
     )
     if on_gpu():
@@ -239,7 +247,11 @@ def decode(config: Mapping[str, Any]) -> dict[str, Any]:
     rows = decode_split(run)
     seconds = clock() - begin
     weights = Path(job.run.weights) / "seed1.safetensors"
-    return {"seconds": seconds / len({row["item"] for row in rows}), "weights_mb": weights.stat().st_size / 1e6}
+    return {
+        "seconds": seconds / len({row["item"] for row in rows}),
+        "batch": run.batch_size,
+        "weights_mb": weights.stat().st_size / 1e6,
+    }
 
 
 def captioner_job(config: Mapping[str, Any]) -> captioners.Job:

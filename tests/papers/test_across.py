@@ -6,14 +6,13 @@ from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from invented_across import ROOT, AcrossRun
 from ruamel.yaml import YAML
 
 from seqcap.files.json_file import write_json
 from seqcap.papers.across.figures import tradeoffs
-from seqcap.papers.across.tables import FILE, OTHERS, PEOPLE_BLOCK, _first_kept, by_paper
+from seqcap.papers.across.tables import FILE, OTHERS, PEOPLE_BLOCK, by_paper
 from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
@@ -161,20 +160,6 @@ def test_shares_of_the_budget_are_of_a_runs_own_steps(run):
     assert found["Tok-Seq", "first kept"] == 0.5
     assert found["WTF-RL", "first kept"] == 1
     assert "| smoothing | Tok-Seq | 20 | 0.50 | 65.0 | 70.0 | 70.0 | 70.0 | – | – | – | – |" in table.markdown()
-
-
-def test_the_seed_that_is_kept_earliest_is_told():
-    """Weights of before any step are not kept."""
-    seeds = {1: [0.9, 0.5, 0.7, 0.6, 0.6], 2: [0.1, 0.2, 0.3, 0.4, 0.5]}
-    points = [
-        {"seed": seed, "step": 10 * epoch, "value": value}
-        for seed, values in seeds.items()
-        for epoch, value in enumerate(values)
-    ]
-    on_val = pd.DataFrame(points)
-    assert _first_kept(on_val) == 0.5
-    assert _first_kept(on_val[on_val["seed"] == 2]) == 1
-    assert _first_kept(on_val[:0]) is None
 
 
 def test_an_objective_of_ones_own_is_a_row_below(run):

@@ -106,10 +106,12 @@ def test_a_stage_asks_for_what_some_worker_declares():
     assert declared.resources("report") == {"MEMORY": MEMORY}
 
 
-def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, capsys):
+    """And it is told for how long it is waited for."""
     monkeypatch.setattr(cluster, "SECONDS", 0.1)
     with (
         pytest.raises(InputError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"),
         cluster.connected("tcp://127.0.0.1:9", print),
     ):
         pass
+    assert "waits up to 0.1 s for the scheduler at tcp://127.0.0.1:9" in capsys.readouterr().err

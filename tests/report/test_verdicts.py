@@ -30,6 +30,7 @@ from seqcap.report.verdicts import (
     measure,
     pilot_of,
     read,
+    without,
 )
 
 
@@ -213,6 +214,20 @@ def test_sides_may_have_other_seeds():
     people = Side(label="people", value=100.0)
     (judged,) = judge([five.model_copy(update={"sides": (five.sides[0], people), "covariance": rows[:6]})])
     assert (judged.verdict, judged.first.seeds) == (HOLDS, "5")
+
+
+def test_a_comparison_without_some_seeds():
+    """Equal seeds are paired, so that both sides lose them; without two seeds a side there is nothing to compare."""
+    whole = evidence(seeds=4)
+    left = without(whole, {whole.sides[0].runs[0]: {2}})
+    assert left is not None
+    assert [one.seeds for one in left.evidence.sides] == [(1, 3, 4), (1, 3, 4)]
+    apart = [np.mean([one.by_seed[seed] for seed in (1, 3, 4)]) for one in whole.sides]
+    assert left.difference == pytest.approx(apart[0] - apart[1])
+    assert left.low is not None
+    assert left.p is None
+    assert without(whole, {"another": {2}}) is None
+    assert without(whole, {whole.sides[0].runs[0]: {1, 2, 3}}) is None
 
 
 def test_a_step_beyond_a_step():

@@ -1,5 +1,6 @@
 """Gives stages to the workers of a Dask cluster. All of them see the checkout in one folder, under one path."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,6 +58,8 @@ def connected(address: str, call: Callable[..., int]) -> Iterator[Cluster]:
     require("cluster", "--cluster")
     from distributed import Client
 
+    waits = f"--cluster: waits up to {SECONDS} s for the scheduler at {address}, and as long for a worker"
+    print(waits, file=sys.stderr, flush=True)
     try:
         client = Client(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:

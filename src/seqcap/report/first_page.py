@@ -520,6 +520,7 @@ def _origins(report: Reported) -> dict[str, Any]:
     for folder, summary in report.studies.items():
         page = report.page(folder)
         rows += _origin(summary, f"[{summary.said['label']}]({page})" if page else summary.said["label"])
+    _say_once(rows)
     published = [summary for papers in report.published.values() for summary in papers.values()]
     origins = [summary.provenance for summary in (*report.papers.values(), *published, *report.studies.values())]
     commits = {origin["commit"] for origin in origins}
@@ -531,6 +532,19 @@ def _origins(report: Reported) -> dict[str, Any]:
         # In words where all are the same.
         "versions": versions.pop() if len(versions) == 1 else "",
     }
+
+
+def _say_once(rows: Sequence[dict[str, str]]) -> None:
+    """Empties what rows have of the nearest ones above: the processor, and the sizes of the same data. That something
+    is not recorded is told in words of the commit alone."""
+    last = dict[str, str]()
+    for row in rows:
+        row |= {column: "–" for column, cell in row.items() if cell == provenance.NOT_RECORDED and column != "commit"}
+        for column, of_what in (("sizes", row["name"]), ("processor", "")):
+            if row[column] and row[column] == last.get(of_what):
+                row[column] = ""
+            elif row[column]:
+                last[of_what] = row[column]
 
 
 def _origins_on(report: Reported, data: str) -> list[dict[str, str]]:

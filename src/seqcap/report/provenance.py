@@ -42,7 +42,7 @@ _INSTRUCTIONS = {"avx512f": "AVX-512", "avx2": "AVX2", "sve": "SVE", "asimd": "N
 # The order in which they are told.
 _VERSIONS = ("Python", "torch", "numpy")
 _SPLITS = ("train", "val", "test")
-_NOT_RECORDED = "not recorded"
+NOT_RECORDED = "not recorded"
 
 
 def measure(config: PaperConfig) -> dict[str, Any]:
@@ -195,11 +195,11 @@ def in_words(provenance: Mapping[str, Any]) -> dict[str, str]:
     versions = [f"{name} {number}" for name, number in _ordered(libraries, _VERSIONS)]
     return {
         "commit": _commit(provenance),
-        "release": provenance["versions"].get("seqcap", _NOT_RECORDED),
-        "day": provenance["day"] or _NOT_RECORDED,
+        "release": provenance["versions"].get("seqcap", NOT_RECORDED),
+        "day": provenance["day"] or NOT_RECORDED,
         "processor": _processor(provenance),
-        "versions": ", ".join(versions) or _NOT_RECORDED,
-        "runs": str(len(provenance["minutes"]) or _NOT_RECORDED),
+        "versions": ", ".join(versions) or NOT_RECORDED,
+        "runs": str(len(provenance["minutes"]) or NOT_RECORDED),
         "training": _number(provenance["minutes_of_training"]),
         "everything": _everything_in_words(provenance),
     }
@@ -226,8 +226,8 @@ def _row_of_data(tasks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     names = ", ".join(f"`{task['task']}`" for task in tasks)
     return {
         "name": f"{first['name']}{kind} ({names})",
-        "sizes": "; ".join([", ".join(sizes) or _NOT_RECORDED, *words]),
-        "seeds": ", ".join(map(str, first["seeds"])) or _NOT_RECORDED,
+        "sizes": "; ".join([", ".join(sizes) or NOT_RECORDED, *words]),
+        "seeds": ", ".join(map(str, first["seeds"])) or NOT_RECORDED,
     }
 
 
@@ -243,7 +243,7 @@ def _ordered(content: Mapping[str, Any], order: Sequence[str]) -> list[tuple[str
 
 
 def _commit(provenance: Mapping[str, Any]) -> str:
-    commit = f"`{provenance['commit']}`" if provenance["commit"] else _NOT_RECORDED
+    commit = f"`{provenance['commit']}`" if provenance["commit"] else NOT_RECORDED
     experiment = f", with {provenance['experiment']}" if provenance["experiment"] else ""
     changed = provenance["changed"]
     more = f" and {len(changed) - _LISTED} more" if len(changed) > _LISTED else ""
@@ -253,9 +253,9 @@ def _commit(provenance: Mapping[str, Any]) -> str:
 
 def _processor(provenance: Mapping[str, Any]) -> str:
     if not provenance["processor"]:
-        return _NOT_RECORDED
+        return NOT_RECORDED
     cores, instructions = provenance["cores"], provenance["instructions"]
-    return f"{provenance['processor']}, {cores} cores, {instructions or 'instruction set ' + _NOT_RECORDED}"
+    return f"{provenance['processor']}, {cores} cores, {instructions or 'instruction set ' + NOT_RECORDED}"
 
 
 def _everything_in_words(provenance: Mapping[str, Any]) -> str:
@@ -267,4 +267,4 @@ def _everything_in_words(provenance: Mapping[str, Any]) -> str:
 
 
 def _number(minutes: float | None) -> str:
-    return _NOT_RECORDED if minutes is None else f"{minutes:.1f}"
+    return NOT_RECORDED if minutes is None else f"{minutes:.1f}"

@@ -22,8 +22,9 @@ def other_rates(results: Results, base: ReportedRun) -> list[ReportedRun]:
 
 def rates_on_val(results: Results, names: Sequence[str], scale: float, digits: int) -> tuple[str, list[str]]:
     """What runs had on val with each learning rate that was tried, times `scale`, in words; and the labels of those for
-    which another rate was better. Each is compared over as many epochs and seeds as its other rates have: the mean of
-    the last three. It is what greedy captions earn of the run's reward, or their CIDEr where that is the reward."""
+    which another rate was better on average. Each is compared over as many epochs and seeds as its other rates have:
+    the mean of the last three, and that of each seed. It is what greedy captions earn of the run's reward, or their
+    CIDEr where that is the reward."""
     told, not_best = list[str](), list[str]()
     for name in names:
         base = results.by_name.get(name)
@@ -35,8 +36,11 @@ def rates_on_val(results: Results, names: Sequence[str], scale: float, digits: i
         on_val = {run.name: _late_on_val(results, run.name, last, seeds) for run in compared}
         levels = []
         for run in compared:
-            rate = f"{run.learning_rate:g}, the tables'" if run is base else f"{run.learning_rate:g}"
-            levels.append(f"{scale * on_val[run.name]:.{digits}f} ({rate})")
+            words = f"{run.learning_rate:g}, the tables'" if run is base else f"{run.learning_rate:g}"
+            if len(seeds) > 1:
+                each = (scale * _late_on_val(results, run.name, last, [seed]) for seed in seeds)
+                words += f"; by seed {', '.join(f'{value:.{digits}f}' for value in each)}"
+            levels.append(f"{scale * on_val[run.name]:.{digits}f} ({words})")
         counted = f"seeds {' and '.join(map(str, seeds))}" if len(seeds) > 1 else f"seed {seeds[0]}"
         epochs = f"epochs {max(1, last - _LATE + 1)} to {last}"
         told.append(f"{base.label}, {epochs} of {counted}: {', '.join(levels)}")

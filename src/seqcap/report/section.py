@@ -11,7 +11,7 @@ import numpy as np
 
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
-from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, texts
+from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, selection, texts
 from seqcap.report.claims import Comparison, JudgedClaim, claims_table, details_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
@@ -85,6 +85,7 @@ def _page(
 ) -> str:
     """The page as markdown; links are relative to reports/<paper>/."""
     claims, file = results.paper.find("claims"), ClaimsFile.of(results)
+    early = selection.kept_early(results)
     stand_ins = [(theirs, results.stand_in(task)) for task, theirs in results.paper.facts.published_on.items()]
     stand_ins += [(theirs, results.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(results) if hasattr(claims, "stand_ins") else []
@@ -99,6 +100,8 @@ def _page(
         foremost=_foremost(said, judged),
         data=dict.fromkeys(results.stand_in(run.task) for run in results.runs),
         claims=claims_table(judged),
+        early=early,
+        without_early=selection.without_early(judged, early),
         has_details=bool(details_table(judged)),
         comparison=comparison,
         comparisons=comparisons,

@@ -1,6 +1,6 @@
 """Verdicts on claims by their evidence alone; docs/claims.md has the rule. Light: the last stage judges, too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -382,23 +382,37 @@ def measure(given: Evidence) -> Outcome:
     return replace(outcome, p=float(spread.p_value(difference - _null(evidence))), detectable=float(spread.detectable))
 
 
+def without(given: Evidence, seeds: Mapping[str, Collection[int]]) -> Outcome | None:
+    """What a comparison's numbers are, as a detail, without some seeds of its runs. None where it has none of them, or
+    where a side would be left with fewer than two."""
+    left = [
+        tuple(seed for seed in side.seeds if not any(seed in seeds.get(run, ()) for run in side.runs))
+        for side in given.sides
+    ]
+    fewer = [len(of_side) < len(side.seeds) for of_side, side in zip(left, given.sides, strict=True)]
+    too_few = any(side.by_seed and len(of_side) < 2 for of_side, side in zip(left, given.sides, strict=True))
+    if not any(fewer) or too_few or not given.covariance:
+        return None
+    return measure(_of_seeds(given, left).model_copy(update={"level": "detail"}))
+
+
 def _compared(given: Evidence) -> Evidence:
     """A comparison on the seeds that all of its sides have, if these share a start; else on all seeds."""
-    seeds = [side.seeds for side in given.sides]
-    common = statistics.common_seeds(seeds) if given.paired and given.covariance else []
-    if not common:
-        return given
-    sides = [side.only(common) if side.by_seed else side for side in given.sides]
-    kept = [is_kept for of_side in seeds for is_kept in _kept_rows(of_side, common)]
+    common = statistics.common_seeds([side.seeds for side in given.sides]) if given.paired and given.covariance else []
+    return _of_seeds(given, [common] * len(given.sides)) if common else given
+
+
+def _of_seeds(given: Evidence, seeds: Sequence[Sequence[int]]) -> Evidence:
+    """A comparison on some seeds of each side; a side without seeds stays as it is."""
+    sides = [side.only(of_side) if side.by_seed else side for side, of_side in zip(given.sides, seeds, strict=True)]
+    kept = [
+        is_kept
+        for side, of_side in zip(given.sides, seeds, strict=True)
+        for is_kept in ([seed in of_side for seed in side.seeds] or [True])
+    ]
     covariance = _covariance(given)[np.ix_(kept, kept)]
     rows = tuple(tuple(row[: index + 1]) for index, row in enumerate(covariance.tolist()))
     return given.model_copy(update={"sides": tuple(sides), "covariance": rows})
-
-
-def _kept_rows(seeds: Sequence[int], common: Sequence[int]) -> list[bool]:
-    """Whether each of a side's rows of the covariance stays: those of the common seeds, or that of a side without
-    seeds."""
-    return [seed in common for seed in seeds] or [True]
 
 
 def spread_of(evidence: Evidence) -> Spread:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 
 from seqcap.config import Frozen
 from seqcap.metrics import registry
@@ -17,6 +16,7 @@ from seqcap.report.overview import DISTINCT, LITERAL, RECALL_OF_SAMPLES, TRUTH
 from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.reported import ReportedRun
+from seqcap.report.selection import LISTENER, keeps_last, kept
 from seqcap.report.statistics import SIGNIFICANCE, Floats, Missing, q_values
 from seqcap.report.tables import Cell, Content, Estimate, Measure, Table, people_label
 from seqcap.report.tradeoff import level
@@ -27,8 +27,7 @@ PEOPLE_BLOCK = "people"
 # What tells whether captions are true and told apart.
 TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT, LITERAL)
 # Curve of greedy captions of val -> its name in the table. Only what a retriever pays has the second.
-_LISTENER = "val_R@10"
-_CURVES = {registry.find("CIDEr").curve: "CIDEr", _LISTENER: "own R@10"}
+_CURVES = {registry.find("CIDEr").curve: "CIDEr", LISTENER: "own R@10"}
 _SHARES = (0.25, 0.5, 0.75, 1.0)  # of a run's steps
 
 
@@ -214,10 +213,9 @@ def along_budget(results: Results) -> list[Cell]:
                 continue
             n = f"{len(run.seeds)} seeds"
             cells.append(Cell(paper, run.label, "steps", "", "", Estimate(steps, n=n), 1, 1, data))
-            # With a listener the last weights are kept.
-            is_last = ((curves["run"] == run.name) & (curves["quantity"] == _LISTENER)).any()
-            kept = Estimate(1.0 if is_last else _first_kept(results.decisive(run.name)), n=n)
-            cells.append(Cell(paper, run.label, "first kept", "", "", kept, 1, 3, data))
+            shares = [1.0] if keeps_last(results, run.name) else kept(results.decisive(run.name)).values()
+            first = Estimate(min(shares, default=None), n=n)
+            cells.append(Cell(paper, run.label, "first kept", "", "", first, 1, 3, data))
             for quantity, name in measured.items():
                 mine = curves[(curves["run"] == run.name) & (curves["quantity"] == quantity)]
                 line = mine.groupby("step")["value"].mean()
@@ -227,17 +225,6 @@ def along_budget(results: Results) -> list[Cell]:
                     level = Estimate(value, n=n)
                     cells.append(Cell(paper, run.label, f"{name} at {share:g}", "higher", "", level, 100, 2, data))
     return cells
-
-
-def _first_kept(on_val: pd.DataFrame) -> float | None:
-    """The smallest share of its steps after which a seed is best on val; None without a curve. Weights of before any
-    step are not kept."""
-    after = on_val[on_val["step"] > 0]
-    shares = []
-    for _, of_seed in after.groupby("seed"):
-        steps = of_seed["step"].to_numpy()
-        shares.append(steps[of_seed["value"].to_numpy().argmax()] / steps.max())
-    return float(min(shares)) if shares else None
 
 
 TABLES = {"across": objectives, "across_budget": along_budget, "across_yardsticks": yardsticks}

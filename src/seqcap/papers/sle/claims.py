@@ -8,6 +8,7 @@ from seqcap.papers.sle.ranking import by_length, gain
 from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring, sweep
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
+from seqcap.report.convergence import QUALITY
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
 from seqcap.report.rates import rates_on_val
@@ -27,7 +28,15 @@ _SPREAD = {
 _RATED = (SLL, SLE, f"{SLL}_att", f"{SLE}_att", f"{SLL}_clip", f"{SLE}_clip")  # whose learning rates are compared
 # What is ranked by log p / length, too; and whose difference is told.
 _RANKED = ("xe", SLL, "sll_me", SLE, MULTI)
-_RANKED_GAINS = ((SLE, SLL), (SLE, "sll_me"), (MULTI, SLL), (f"{SLE}_att", f"{SLL}_att"))
+_RANKED_GAINS = (
+    (SLE, SLL),
+    (SLE, "sll_me"),
+    (MULTI, SLL),
+    (f"{SLE}_att", f"{SLL}_att"),
+    (f"{SLE}_att", "sll_me_att"),
+    (f"{SLE}_clip", f"{SLL}_clip"),
+    (f"{SLE}_clip", "sll_me_clip"),
+)
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
@@ -56,8 +65,9 @@ def _regime(results: Results) -> str:
 
 
 def _elsewhere(results: Results) -> str:
-    """That SLL's samples are as much alike as in print, though they cost more; "" where they are not."""
-    div2, mbleu4 = level(results, SLL, _DIV2), level(results, SLL, _MBLEU4)
+    """That SLL's samples are as much alike as in print, though they cost more; "" where they are not. The median seed
+    tells: one that is kept early is another policy."""
+    div2, mbleu4 = _median(results, _DIV2), _median(results, _MBLEU4)
     printed = {column: _printed(results, "table1", "SLL", column) for column in ("Div2", "mBleu4")}
     if div2 is None or mbleu4 is None or div2 > printed["Div2"] or mbleu4 < printed["mBleu4"]:
         return ""
@@ -74,6 +84,12 @@ def _elsewhere(results: Results) -> str:
     return f" {words}"
 
 
+def _median(results: Results, measure: Measure) -> float | None:
+    """What SLL's median seed scores."""
+    number = measure.number(results, SLL)
+    return None if isinstance(number, Missing) else float(np.median(list(number.by_seed.values())))
+
+
 def _printed(results: Results, table: str, row: str, column: str = "CIDEr") -> float:
     return results.paper.published.value(table, row, column)
 
@@ -84,15 +100,11 @@ def _behind(results: Results, name: str) -> float | None:
 
 
 def _late_gains(results: Results) -> str:
-    curves = results.curves[results.curves["quantity"] == "val_cider"]
     gains = []
     for name in (SLL, SLE, f"{SLL}_clip", f"{SLE}_clip"):
-        means = curves[curves["run"] == name].groupby("step")["value"].mean()
-        if means.empty or means.index.max() == 0:
-            continue
-        before = means[means.index <= 0.75 * means.index.max()]
-        gains.append(f"{100 * (means.iloc[-1] - before.iloc[-1]):+.1f} ({results.by_name[name].label})")
-    return f" The last quarter of training changed validation CIDEr by {', '.join(gains)}." if gains else ""
+        if (gained := results.gained.get(name, {}).get(QUALITY)) is not None:
+            gains.append(f"{gained.points:+.1f} ({results.by_name[name].label})")
+    return f" {ClaimsFile.of(results).remark('late', gains=', '.join(gains))}" if gains else ""
 
 
 def _price(results: Results) -> str:

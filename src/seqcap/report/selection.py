@@ -1,0 +1,50 @@
+"""Which epoch's weights a seed keeps: the best on val, or the last one."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from seqcap.report import verdicts
+from seqcap.report.claims import JudgedClaim
+from seqcap.report.inputs import Results
+
+LISTENER = "val_R@10"  # along the training of objectives with a listener, which keep the last weights
+EARLY = 0.5  # share of the updates
+
+
+def keeps_last(results: Results, name: str) -> bool:
+    """Whether a run keeps the last epoch's weights, whatever val says."""
+    curves = results.curves
+    return bool(((curves["run"] == name) & (curves["quantity"] == LISTENER)).any())
+
+
+def kept(on_val: pd.DataFrame) -> dict[int, float]:
+    """Seed -> the share of its steps after which it is best on val, of a run's curve (`Results.decisive`). Weights of
+    before any step are not kept."""
+    after = on_val[on_val["step"] > 0]
+    shares = {}
+    for seed, of_seed in after.groupby("seed"):
+        steps = of_seed["step"].to_numpy()
+        shares[int(str(seed))] = float(steps[of_seed["value"].to_numpy().argmax()] / steps.max())
+    return shares
+
+
+def kept_early(results: Results) -> dict[str, dict[int, float]]:
+    """Run -> the seeds whose weights are of the first half of its updates, and the share of them."""
+    found = {}
+    for run in results.trained:
+        shares = {} if keeps_last(results, run.name) else kept(results.decisive(run.name))
+        if early := {seed: share for seed, share in sorted(shares.items()) if share < EARLY}:
+            found[run.name] = early
+    return found
+
+
+def without_early(judged: Sequence[JudgedClaim], early: Mapping[str, Mapping[int, float]]) -> list[str]:
+    """What primary comparisons of runs with such seeds would be without these, in words."""
+    found = []
+    for outcome in (outcome for judged_claim in judged for outcome in judged_claim.judged.primary):
+        shown = outcome.evidence
+        if left := verdicts.without(outcome.given, early):
+            sides = " against ".join(side.label for side in shown.sides[:2])
+            found.append(f"{shown.claim}, {shown.what}, {sides}: {left.span} ({left.seeds} seeds)")
+    return found
