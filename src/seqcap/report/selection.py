@@ -45,6 +45,6 @@ def without_early(judged: Sequence[JudgedClaim], early: Mapping[str, Mapping[int
     for outcome in (outcome for judged_claim in judged for outcome in judged_claim.judged.primary):
         shown = outcome.evidence
         if left := verdicts.without(outcome.given, early):
-            sides = " against ".join(side.label for side in shown.sides[:2])
+            sides = " against ".join(verdicts.side_labels(shown))
             found.append(f"{shown.claim}, {shown.what}, {sides}: {left.span} ({left.seeds} seeds)")
     return found
