@@ -85,6 +85,7 @@ class PaperRun:
             "reward": None,
             "epochs": 4,
             "learning_rate": 0.001,
+            "keeps_last": False,
             "seeds": self.seeds,
             "evaluation": f"{self.paper}_{values.get('task', 'image')}",
             "members": 0,

@@ -226,6 +226,9 @@ def test_a_comparison_without_some_seeds():
     assert left.difference == pytest.approx(apart[0] - apart[1])
     assert left.low is not None
     assert left.p is None
+    each = without(whole, {whole.sides[0].runs[0]: {2}, whole.sides[1].runs[0]: {4}})
+    assert each is not None
+    assert [one.seeds for one in each.evidence.sides] == [(1, 3), (1, 3)]
     assert without(whole, {"another": {2}}) is None
     assert without(whole, {whole.sides[0].runs[0]: {1, 2, 3}}) is None
 

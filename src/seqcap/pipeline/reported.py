@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seqcap import objectives
 from seqcap.data.datasets import GENERATED
 from seqcap.errors import InputError
 from seqcap.pipeline.validation import find
@@ -82,6 +83,9 @@ def _runs(project: Project, paper: str) -> list[ReportedRun]:
                 name=decoding.name,
                 label=ensemble.label if ensemble else run.label,
                 row=run.row,
+                # SLE's objective leaves it to a setting.
+                keeps_last=objectives.model_class(own.objective).keeps_last
+                or getattr(own.settings, "keep", "") == "last",
                 # A run may inherit a reward from the others of its paper, but cross-entropy does not use it.
                 reward=None if run.objective == LIKELIHOOD else run.reward,
                 seeds=tuple(team[0] for team in decoding.teams),

@@ -19,6 +19,7 @@ class ReportedRun(Frozen):
     reward: str | None  # name of its reward; None: it has none
     epochs: int
     learning_rate: float  # at the start
+    keeps_last: bool  # whether a seed's weights are those of the last epoch, not of the one that is best on val
     seeds: tuple[int, ...]  # of its scores; an ensemble's is the first of its members
     evaluation: str
     members: int  # how many seeds decode together; 0: each alone

@@ -8,14 +8,7 @@ from seqcap.report import verdicts
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.inputs import Results
 
-LISTENER = "val_R@10"  # along the training of objectives with a listener, which keep the last weights
-EARLY = 0.5  # share of the updates
-
-
-def keeps_last(results: Results, name: str) -> bool:
-    """Whether a run keeps the last epoch's weights, whatever val says."""
-    curves = results.curves
-    return bool(((curves["run"] == name) & (curves["quantity"] == LISTENER)).any())
+_EARLY = 0.5  # share of the updates
 
 
 def kept(on_val: pd.DataFrame) -> dict[int, float]:
@@ -33,8 +26,8 @@ def kept_early(results: Results) -> dict[str, dict[int, float]]:
     """Run -> the seeds whose weights are of the first half of its updates, and the share of them."""
     found = {}
     for run in results.trained:
-        shares = {} if keeps_last(results, run.name) else kept(results.decisive(run.name))
-        if early := {seed: share for seed, share in sorted(shares.items()) if share < EARLY}:
+        shares = {} if run.keeps_last else kept(results.decisive(run.name))
+        if early := {seed: share for seed, share in sorted(shares.items()) if share < _EARLY}:
             found[run.name] = early
     return found
 

@@ -383,11 +383,14 @@ def measure(given: Evidence) -> Outcome:
 
 
 def without(given: Evidence, seeds: Mapping[str, Collection[int]]) -> Outcome | None:
-    """What a comparison's numbers are, as a detail, without some seeds of its runs. None where it has none of them, or
-    where a side would be left with fewer than two."""
+    """What a comparison's numbers are, as a detail, without some seeds of its runs; where seeds are paired, all sides
+    lose them. None where it has none of them, or where a side would be left with fewer than two."""
+    dropped = [{seed for run in side.runs for seed in seeds.get(run, ())} for side in given.sides]
+    if given.paired:
+        dropped = [set().union(*dropped)] * len(dropped)
     left = [
-        tuple(seed for seed in side.seeds if not any(seed in seeds.get(run, ()) for run in side.runs))
-        for side in given.sides
+        tuple(seed for seed in side.seeds if seed not in of_side)
+        for side, of_side in zip(given.sides, dropped, strict=True)
     ]
     fewer = [len(of_side) < len(side.seeds) for of_side, side in zip(left, given.sides, strict=True)]
     too_few = any(side.by_seed and len(of_side) < 2 for of_side, side in zip(left, given.sides, strict=True))

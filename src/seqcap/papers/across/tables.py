@@ -16,7 +16,7 @@ from seqcap.report.overview import DISTINCT, LITERAL, RECALL_OF_SAMPLES, TRUTH
 from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.reported import ReportedRun
-from seqcap.report.selection import LISTENER, keeps_last, kept
+from seqcap.report.selection import kept
 from seqcap.report.statistics import SIGNIFICANCE, Floats, Missing, q_values
 from seqcap.report.tables import Cell, Content, Estimate, Measure, Table, people_label
 from seqcap.report.tradeoff import level
@@ -27,7 +27,7 @@ PEOPLE_BLOCK = "people"
 # What tells whether captions are true and told apart.
 TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT, LITERAL)
 # Curve of greedy captions of val -> its name in the table. Only what a retriever pays has the second.
-_CURVES = {registry.find("CIDEr").curve: "CIDEr", LISTENER: "own R@10"}
+_CURVES = {registry.find("CIDEr").curve: "CIDEr", "val_R@10": "own R@10"}
 _SHARES = (0.25, 0.5, 0.75, 1.0)  # of a run's steps
 
 
@@ -213,7 +213,7 @@ def along_budget(results: Results) -> list[Cell]:
                 continue
             n = f"{len(run.seeds)} seeds"
             cells.append(Cell(paper, run.label, "steps", "", "", Estimate(steps, n=n), 1, 1, data))
-            shares = [1.0] if keeps_last(results, run.name) else kept(results.decisive(run.name)).values()
+            shares = [1.0] if run.keeps_last else kept(results.decisive(run.name)).values()
             first = Estimate(min(shares, default=None), n=n)
             cells.append(Cell(paper, run.label, "first kept", "", "", first, 1, 3, data))
             for quantity, name in measured.items():
