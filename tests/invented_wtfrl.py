@@ -87,6 +87,7 @@ class WtfrlRun(PaperRun):
             row=name not in CHANGES,
             captioner="transformer",
             objective=OBJECTIVES[like],
+            keeps_last=True,
             settings=settings,
             epochs=0 if like == "tf" else 4,
             learning_rate=0.0001 if like == "rl" else 0.001,
