@@ -3,6 +3,7 @@
 import importlib
 import json
 from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 from parameter_files import ParameterFiles, changed, committed
@@ -12,6 +13,7 @@ from seqcap.config import config_path
 from seqcap.data.captions import ImageData
 from seqcap.errors import InputError
 from seqcap.pipeline.configure import write_configs
+from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
 from seqcap.training.run import TrainConfig
 
@@ -333,3 +335,12 @@ def test_stages_read_what_is_written(files, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"configs/train/nothing\.json: cannot be read"):
         TrainConfig.read("train", "nothing")
     assert config_path("report").exists()
+
+
+def test_the_report_knows_which_runs_keep_their_last_epoch():
+    """By their objective, or by SLE's setting."""
+    sections = Project(read_params(Path(__file__).parents[2])).stages("section")
+    runs = [run for paper in ("sle", "wtfrl") for run in sections[paper].config.runs]
+    kept = {run.name: run.keeps_last for run in runs}
+    expected = {"sll": False, "sll_sle": False, "sweep_pairwise_0": True, "tf_longer": True, "rl": True}
+    assert {name: kept[name] for name in expected} == expected
