@@ -371,8 +371,12 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
         line = claim.deciding
         if not line.difference:
             continue
-        others = [f" (on {data} {numbers(there.line)})" for data, there in report.elsewhere(paper, claim).items()]
-        told.append(f"{_left(line)} ({_link(paper, claim)}) {numbers(line)}{''.join(others)}")
+        others = [f"on {data} {numbers(there.line)}" for data, there in report.elsewhere(paper, claim).items()]
+        greedy = _by_greedy(claim, line)
+        if greedy:
+            others.insert(0, f"greedy {numbers(greedy)}")
+        beside = f" ({'; '.join(others)})" if others else ""
+        told.append(f"{_left(line)} ({_link(paper, claim)}) {numbers(line)}{beside}")
         if line.detectable:
             finds.append(float(line.detectable))
     if not told:
@@ -384,6 +388,12 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
         ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
         text += f" Differences of {' to '.join(ends)} would have been found four times in five."
     return text
+
+
+def _by_greedy(claim: Claim, line: Line) -> Line | None:
+    """The same comparison of greedy captions, where a claim has it."""
+    paper, metric, _, *rest = line.key
+    return next((other for other in claim.lines if other.key == (paper, metric, "greedy", *rest)), None)
 
 
 def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:
@@ -401,9 +411,8 @@ def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -
         there = report.elsewhere(paper, claim).get(data)
         if there:
             words = f" {there.words}" if there.words == elsewhere.SUM else ""
-            whom = outcomes.by_whom(claim)
             # An older rule has not written the sides.
-            compared = ", ".join(filter(None, (there.line.metric, there.line.sides, whom)))
+            compared = ", ".join(filter(None, (there.line.metric, there.line.sides)))
             told.append(f"{compared} {numbers(there.line)}{words} ({_link(paper, claim)})")
     return f"*On {data}:* {'; '.join(told)}." if told else ""
 
