@@ -80,6 +80,9 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert "costs more" not in diversity
     between = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18}}))[2]
     assert between.startswith(f"{nearest} SEQ: Div-2, samples 86.0")
+    # What says less that is true is not near.
+    false = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18, TRUTH: 40}}))[2]
+    assert false.startswith(f"{nearest} TOK")
     assert "TOK is more diverse and costs more: Div-2, samples 90.0" in between
     assert smoothing.endswith("setting each, 1 make samples clearly more diverse, and 1 clearly lower their CIDEr.")
     # The judge finds JOINT's captions, and a literal listener does not.
@@ -116,7 +119,14 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     tied = rows | {"scst": REINFORCED, "pg": REINFORCED | {SAMPLES: 65}, "human": PEOPLE | {DISTINCT: 40}}
     _, samples, *_, distinct, _, _ = advice(table(tied))
     assert samples.startswith("**Random samples that are good one by one: SCST or PG.** CIDEr, samples 70.0")
-    assert "The numbers are SCST's." in samples
+    assert "The numbers are SCST's (highest CIDEr)." in samples
+    # One that another leader beats does not lead, though it is not told apart from the best.
+    of = table(rows | {"scst": REINFORCED, "pg": REINFORCED | {SAMPLES: 65}, "weak": REINFORCED | {SAMPLES: 45}})
+    best = of.rows[3]
+    unsure = replace(best.levels[SAMPLES], ahead_of=frozenset({"start", "xe", "tok"}))
+    doubtful = [*of.rows[:3], replace(best, levels=best.levels | {SAMPLES: unsure}), *of.rows[4:]]
+    _, samples, *_ = advice(replace(of, rows=doubtful))
+    assert samples.startswith("**Random samples that are good one by one: SCST or PG.**")
     assert "true captions 100.0. So what the judge follows is not truth alone." in distinct
     few = replace(table({"start": START, "xe": BASE, "scst": REINFORCED}), budget="2 minutes")
     one, *_ = advice(few, {CIDER: "In longer runs: A."})

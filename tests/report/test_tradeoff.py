@@ -8,7 +8,7 @@ from seqcap import papers
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.tables import Measure, shown
-from seqcap.report.tradeoff import Curve, FixedNumber, OperatingPoint, Reading, choose, interpolate, nearest
+from seqcap.report.tradeoff import Curve, FixedNumber, OperatingPoint, Reading, choose, interpolate, meeting, nearest
 
 X, Y = Measure("greedy", "CIDEr"), Measure("greedy", "own_R@10")
 CURVE = Curve("A", ("a1", "a2", "a3"), (1.0, 2.0, 3.0))
@@ -278,3 +278,43 @@ def test_points_are_in_the_scale_that_is_printed():
     point = OperatingPoint(Y, 0.8, 80, 100)
     assert (point.words(), point.words(0.5)) == ("R@10 (own listener) 80.0", "R@10 (own listener) 50.0")
     assert point.is_printed
+
+
+# --- Two curves that do not both get there
+
+
+def apart() -> tuple[Results, Curve, Curve]:
+    """Curve A goes from .8 to 1.2 with seeds 1 and 2, and from .5 to .9 with seed 3; B from .9 to 1.3 with all."""
+    rows = []
+    for name, x, y in (("a1", 1.2, 0.2), ("a2", 0.8, 0.4)):
+        rows += scores(name, x, y, (1, 2)) + scores(name, x - 0.3, y, (3,))
+    rows += scores("b1", 1.3, 0.1) + scores("b2", 0.9, 0.5)
+    return run_of(rows), Curve("A", ("a1", "a2"), (1.0, 2.0)), Curve("B", ("b1", "b2"), (1.0, 2.0))
+
+
+def test_a_seed_that_does_not_get_there_is_compared_where_both_do():
+    run, one, other = apart()
+    # Seed 3 has .54 to .86 of A and .94 to 1.26 of B, without a tenth at either end: nothing in common.
+    assert meeting(run, one, other, at(1.1)) == {}
+    low = Curve("C", ("c1", "c2"), (1.0, 2.0))
+    run = run_of(
+        *(
+            scores(name, x + (0.0 if seed < 3 else -0.3), y, (seed,))
+            for seed in (1, 2, 3)
+            for name, x, y in (("a1", 1.2, 0.2), ("a2", 0.8, 0.4))
+        ),
+        scores("c1", 1.2, 0.3),
+        scores("c2", 0.6, 0.6),
+    )
+    moved = meeting(run, one, low, at(1.1))
+    assert moved == pytest.approx({3: 0.86})
+    sides = [Reading(curve, Y, at(1.1), moved=moved).number(run) for curve in (one, low)]
+    assert [side.untestable for side in sides] == ["", ""]
+    # A's y falls by .2 over .4 of CIDEr: .25 at 1.1, and .22 with seed 3, .04 from its end, and .01 of its own.
+    assert sides[0].by_seed == pytest.approx({1: 0.24, 2: 0.25, 3: 0.23})
+    # C's y falls by .3 over .6: .35 at 1.1, .47 at .86.
+    assert sides[1].by_seed == pytest.approx({1: 0.34, 2: 0.35, 3: 0.48})
+    said = "read at 0.860 (seed 3), elsewhere at CIDEr 1.100, which not both curves reach there"
+    assert said in sides[0].remarks
+    assert meeting(run, one, low, None) == {}
+    assert meeting(run, one, low, at(0.85)) == {}

@@ -48,12 +48,13 @@ def _for_one_caption(overview: Overview, base: Row) -> str:
     within = f" within {overview.budget}" if overview.budget else ""
     if overview.is_ahead(best, base, CIDER):
         leaders = _leaders(overview, best, base, CIDER)
-        rest = _rest(overview, base, leaders, CIDER)
+        rest = _rest(overview, base, best, leaders, CIDER)
         return f"**The highest CIDEr of one caption{within}: {_either(leaders)}.** {numbers}. {rest}".rstrip()
-    return (
-        f"**The highest CIDEr of one caption{within}: none is clearly above cross-entropy.** The highest number is "
-        f"{best.label}'s, not told apart: {numbers}."
-    )
+    text = f"**The highest CIDEr of one caption{within}: none is clearly above cross-entropy.** The highest number is "
+    text += f"{best.label}'s, not told apart: {numbers}."
+    if not any(row.levels[CIDER].ahead_of for row in overview.rows if CIDER in row.levels):
+        text += " With so few seeds no two rows are told apart in it."
+    return text
 
 
 def _for_samples(overview: Overview, base: Row) -> str:
@@ -61,27 +62,31 @@ def _for_samples(overview: Overview, base: Row) -> str:
     if best is None or not overview.is_ahead(best, base, SAMPLES):
         return ""
     leaders = _leaders(overview, best, base, SAMPLES)
+    first = leaders[0]
     text = f"**Random samples that are good one by one: {_either(leaders)}.** "
-    text += f"{_against(overview, best, base, (SAMPLES,))}."
-    if overview.is_ahead(base, best, DIVERSITY):
-        text += f" They are much alike: {_against(overview, best, base, (DIVERSITY, RECALL_OF_SAMPLES))}."
-        if CIDER in best.levels:
-            text += f" Where one caption will do, its beam's has {CIDER.split(',')[0]} {best.levels[CIDER].value:.1f}."
-    return f"{text} {_rest(overview, base, leaders, SAMPLES)}"
+    text += f"{_against(overview, first, base, (SAMPLES,))}."
+    if overview.is_ahead(base, first, DIVERSITY):
+        text += f" They are much alike: {_against(overview, first, base, (DIVERSITY, RECALL_OF_SAMPLES))}."
+        if CIDER in first.levels:
+            text += f" Where one caption will do, its beam's has {CIDER.split(',')[0]} {first.levels[CIDER].value:.1f}."
+    return f"{text} {_rest(overview, base, best, leaders, SAMPLES)}".rstrip()
 
 
 def _for_diversity(overview: Overview, base: Row) -> str:
-    """The most diverse of those that clearly lower neither the beam's CIDEr nor the samples'; where there is none, what
-    costs samples least, and the most diverse."""
-    kept = [row for row in overview.objectives if not overview.is_ahead(base, row, CIDER)]
+    """The most diverse of those that clearly lower neither the beam's CIDEr and truth nor the samples' CIDEr; where
+    there is none, what costs samples least, and the most diverse."""
+    kept = [
+        row for row in overview.objectives if not any(overview.is_ahead(base, row, column) for column in (CIDER, TRUTH))
+    ]
     diverse = [row for row in kept if overview.is_ahead(row, base, DIVERSITY)]
     cheap = [row for row in diverse if not overview.is_ahead(base, row, SAMPLES)]
     best = overview.best(DIVERSITY, cheap) or overview.best(SAMPLES, diverse)
     if DIVERSITY not in base.levels:
         return ""
-    columns = (DIVERSITY, SAMPLES, CIDER)
+    columns = (DIVERSITY, SAMPLES, CIDER, TRUTH)
     if best is None:
-        text = "**Diverse samples: none.** All that is clearly more diverse than cross-entropy loses CIDEr of the beam."
+        text = "**Diverse samples: none.** All that is clearly more diverse than cross-entropy loses CIDEr or truth of "
+        text += "the beam."
     elif cheap:
         text = f"**Diverse samples: {best.label}.** {_against(overview, best, base, columns)}."
     else:
@@ -90,7 +95,9 @@ def _for_diversity(overview: Overview, base: Row) -> str:
         most = overview.best(DIVERSITY, diverse)
         if most is not None and most is not best:
             text += f" {most.label} is more diverse and costs more: {_against(overview, most, base, columns[:2])}."
-    return f"{text} Cross-entropy at another temperature was not run."
+    if overview.start is not None and overview.is_ahead(overview.start, base, DIVERSITY):
+        text += f" Where it starts, cross-entropy has {_against(overview, overview.start, base, columns[:2])}."
+    return text
 
 
 def _of_smoothing(overview: Overview, base: Row) -> str:
@@ -119,14 +126,14 @@ def _for_distinctiveness(overview: Overview, base: Row) -> str:
         return "**Captions that tell images apart: none does so clearly better than cross-entropy.**"
     who = "a judge" if column == DISTINCT else "a twin of what pays"
     leaders = _leaders(overview, best, base, column)
+    first = leaders[0]
     text = f"**Captions that tell images apart, to {who}: {_either(leaders)}.** "
-    text += (
-        f"{_against(overview, best, base, (column, LITERAL, TRUTH, CIDER))}. {_rest(overview, base, leaders, column)}"
-    )
-    text += _beside_people(overview, best, column)
+    text += f"{_against(overview, first, base, (column, LITERAL, TRUTH, CIDER))}. "
+    text += _rest(overview, base, best, leaders, column)
+    text += _beside_people(overview, first, column)
     if column != DISTINCT:
         text += " A twin may believe what the payer believes."
-    if overview.is_ahead(base, best, TRUTH):
+    if overview.is_ahead(base, first, TRUTH):
         text += " At this setting its captions are clearly less often true."
     return text
 
@@ -171,11 +178,11 @@ def _for_truth(overview: Overview, base: Row) -> str:
     best = overview.best(TRUTH, overview.objectives)
     if best is None or not overview.is_ahead(best, base, TRUTH):
         return "**Captions that are true: none is clearly more often true than cross-entropy's.**"
-    numbers = _against(overview, best, base, (TRUTH, PRECISION, CIDER))
     leaders = _leaders(overview, best, base, TRUTH)
+    numbers = _against(overview, leaders[0], base, (TRUTH, PRECISION, CIDER))
     text = f"**Captions that are true: {_either(leaders)}.** {numbers[0].upper()}{numbers[1:]}."
-    said = _against(overview, best, base, (WORDS, RECALL_OF_SAMPLES, overview.distinct))
-    return f"{text} What they say: {said}. {_rest(overview, base, leaders, TRUTH)}".rstrip()
+    said = _against(overview, leaders[0], base, (WORDS, RECALL_OF_SAMPLES, overview.distinct))
+    return f"{text} What they say: {said}. {_rest(overview, base, best, leaders, TRUTH)}".rstrip()
 
 
 def _against(overview: Overview, row: Row, base: Row, columns: Sequence[str]) -> str:
@@ -185,9 +192,13 @@ def _against(overview: Overview, row: Row, base: Row, columns: Sequence[str]) ->
 
 
 def _leaders(overview: Overview, best: Row, base: Row, column: str) -> list[Row]:
-    """The best one of a column and those ahead of cross-entropy that it is not told apart from, the highest first."""
-    tied = [row for row in overview.close(best, column) if overview.is_ahead(row, base, column)]
-    return [best, *sorted(tied, key=lambda row: -row.levels[column].value)]
+    """The best one of a column and those ahead of cross-entropy that are not told apart from it, nor behind another of
+    these; that with the highest CIDEr of the beam first."""
+    tied = [best, *(row for row in overview.close(best, column) if overview.is_ahead(row, base, column))]
+    leaders = [row for row in tied if not any(overview.is_ahead(other, row, column) for other in tied)]
+    first = overview.best(CIDER, leaders) or best
+    rest = [row for row in leaders if row is not first]
+    return [first, *sorted(rest, key=lambda row: -row.levels[column].value)]
 
 
 def _either(rows: Sequence[Row]) -> str:
@@ -196,12 +207,16 @@ def _either(rows: Sequence[Row]) -> str:
     return f"{', '.join(before)} or {last}" if before else last
 
 
-def _rest(overview: Overview, base: Row, leaders: Sequence[Row], column: str) -> str:
+def _rest(overview: Overview, base: Row, best: Row, leaders: Sequence[Row], column: str) -> str:
     """Whose numbers were given, where several lead; and which rows say nothing: told apart neither from the best nor
     from cross-entropy."""
-    parts = [f"The numbers are {leaders[0].label}'s."] if len(leaders) > 1 else []
-    close = [row for row in overview.close(leaders[0], column) if row not in (*leaders, base)]
-    vague = [row.label for row in close if not overview.is_ahead(base, row, column)]
+    parts = [f"The numbers are {leaders[0].label}'s (highest CIDEr)."] if len(leaders) > 1 else []
+    close = [row for row in overview.close(best, column) if row not in (*leaders, base)]
+    vague = [
+        row.label
+        for row in close
+        if not overview.is_ahead(base, row, column) and not overview.is_ahead(row, base, column)
+    ]
     if vague:
         parts.append(f"Too uncertain: {', '.join(vague)}.")
     return " ".join(parts)

@@ -34,8 +34,9 @@ READING = (
     "cross-entropy trained further. Bold: clearly better than every other objective. {clearly}"
 )
 PAIRED = (
-    "*Clearly*: q < .05 of the paired difference, over all pairs of a column (Benjamini and Hochberg). So two "
-    "intervals may be apart without an arrow and, as rows share seeds and images, overlap with one."
+    "*Clearly*: q < .05 of the paired difference (Benjamini and Hochberg), over a column's comparisons with "
+    "cross-entropy or, of others, over all other pairs. So two intervals may be apart without an arrow and, as rows "
+    "share seeds and images, overlap with one."
 )
 ALONE = "A row in brackets has too few seeds to be compared with others."
 APART = (
@@ -115,6 +116,12 @@ class Overview:
         """The rows of objectives that are compared, cross-entropy not among them."""
         trained = [row for row in self.rows if row.run != PEOPLE and row.is_compared]
         return [row for row in trained if row.objective != CROSS_ENTROPY]
+
+    @property
+    def start(self) -> Row | None:
+        """Cross-entropy where all start."""
+        likelihood = [row for row in self.rows if row.objective == CROSS_ENTROPY]
+        return likelihood[0] if len(likelihood) > 1 else None
 
     @property
     def distinct(self) -> str:

@@ -6,11 +6,14 @@ If a curve passes it several times, the better reading counts, and a remark says
 
 Every training seed has its own curve, and so has every resample of the test items; each is read at the same place,
 which gives the interval. Where a seed's curve does not get there, the number is that of the others and bears no test.
+Two curves may be compared all the same: with such a seed at the nearest place that both cover (`meeting`).
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -50,6 +53,10 @@ class OperatingPoint:
     def is_printed(self) -> bool:
         return math.isclose(self.value * self.scale, self.printed)
 
+    def at(self, value: float | None) -> OperatingPoint:
+        """The point with another value; itself without one."""
+        return self if value is None else replace(self, value=value)
+
     def words(self, value: float | None = None) -> str:
         """ "CIDEr 1.031": the point's value of its metric, or another one."""
         return f"{registry.find(self.measure.metric).label} {self.number(self.value if value is None else value)}"
@@ -66,6 +73,7 @@ class Reading:
     measure: Measure
     point: OperatingPoint | None  # None where no method has two runs
     system: str = "{run}"  # whose scores are read: the run's, unless given
+    moved: Mapping[int, float] = field(default_factory=dict)  # seed -> the point's value with it, of `meeting`
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -76,7 +84,8 @@ class Reading:
         if self.point is None:
             return self.runs
         seeds = {seed for name in self.runs for seed in results.by_name[name].seeds}
-        beside = {name for seed in (None, *sorted(seeds)) for name in mixture(results, self.curve, self.point, seed)}
+        points = {None: self.point} | {seed: self.point.at(self.moved.get(seed)) for seed in sorted(seeds)}
+        beside = {name for seed, point in points.items() for name in mixture(results, self.curve, point, seed)}
         return tuple(name for name in self.runs if name in beside) or self.runs
 
     def number(self, results: Results) -> Number | Missing:
@@ -102,7 +111,7 @@ class Reading:
         lower = registry.find(self.measure.metric).direction == "lower"
         value, places = interpolate(_means(x), _means(y), point.value, lower)
         label = self.curve.label
-        if not len(places):
+        if not len(places) and not self.moved:
             low, high = point.number(float(_means(x).min())), point.number(float(_means(x).max()))
             return Missing(f"{label} does not reach {point.words()}: it goes from {low} to {high}")
         remarks = []
@@ -110,13 +119,18 @@ class Reading:
             remarks.append(f"{label} passes {point.words()} {len(places)} times: the better reading is given")
         # Only seeds of the two runs beside the point matter: runs farther away do not change the value.
         beside = {int(end) for place in places for end in (np.floor(place), np.ceil(place))}
-        seeds = sorted(set.intersection(*(set(x[run].seeds.tolist()) for run in beside)))
+        seeds = sorted(set.intersection(*(set(x[run].seeds.tolist()) for run in beside or range(len(x)))))
         if not seeds:
             return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
+        if moved := [f"{point.number(self.moved[seed])} (seed {seed})" for seed in seeds if seed in self.moved]:
+            remarks.append(
+                f"read at {', '.join(moved)}, elsewhere at {point.words()}, which not both curves reach there"
+            )
         by_seed, resampled = dict[int, float](), dict[int, Floats]()
         for seed in seeds:
-            by_seed[seed], _ = interpolate(_values(x, seed), _values(y, seed), point.value, lower)
-            resampled[seed] = read_all(_resampled(x, seed), _resampled(y, seed), point.value, lower)
+            where = self.moved.get(seed, point.value)
+            by_seed[seed], _ = interpolate(_values(x, seed), _values(y, seed), where, lower)
+            resampled[seed] = read_all(_resampled(x, seed), _resampled(y, seed), where, lower)
         reached = [seed for seed in seeds if not math.isnan(by_seed[seed])]
         missed = [str(seed) for seed in seeds if seed not in reached]
         unreached = float(np.isnan(list(resampled.values())).any(axis=0).mean())
@@ -132,6 +146,8 @@ class Reading:
             by_seed = {seed: by_seed[seed] for seed in reached}
             resampled = {seed: resampled[seed] for seed in reached}
             value = float(np.mean(list(by_seed.values())))
+        elif self.moved:
+            return Missing(f"{label} does not reach {point.words()} with any seed")
         drawn = np.stack(list(resampled.values()), axis=1)
         items = min(int(sample.counted.any(axis=1).sum()) for sample in y)
         return Number(value, by_seed, drawn, items, tuple(remarks), untestable)
@@ -173,6 +189,40 @@ def mixture(results: Results, curve: Curve, point: OperatingPoint, seed: int | N
             shares = {before: 1.0 - float(share), after: float(share)}
             return {name: part for name, part in shares.items() if part > 0}
     return {}
+
+
+def meeting(results: Results, one: Curve, other: Curve, point: OperatingPoint | None) -> dict[int, float]:
+    """Seed -> where two curves are compared with it, if one of them does not get to the point: the value nearest to the
+    point that both cover. A curve covers its range but for a tenth at either end, of its runs that have the seed. Only
+    seeds that both curves have, and without those with which they cover no value in common."""
+    if point is None:
+        return {}
+    ranges = [_range_of_seeds(results, curve, point.measure) for curve in (one, other) if len(curve.runs) > 1]
+    if not ranges:
+        return {}
+    found = {}
+    for seed in sorted(set.intersection(*(set(of_curve) for of_curve in ranges))):
+        ends = [of_curve[seed] for of_curve in ranges]
+        if all(low <= point.value <= high for low, high in ends):
+            continue
+        covered = [(low + _MARGIN * (high - low), high - _MARGIN * (high - low)) for low, high in ends]
+        low, high = max(low for low, _ in covered), min(high for _, high in covered)
+        if low <= high:
+            found[seed] = min(max(point.value, low), high)
+    return found
+
+
+def _range_of_seeds(results: Results, curve: Curve, measure: Measure) -> dict[int, tuple[float, float]]:
+    """Seed -> the lowest and the highest value of a curve's runs that have it, if two have."""
+    samples = _samples(results, curve.runs, measure)
+    if isinstance(samples, Missing):
+        return {}
+    found = {}
+    for seed in sorted({int(seed) for sample in samples for seed in sample.seeds}):
+        values = [float(sample.by_seed[sample.seeds == seed][0]) for sample in samples if seed in sample.seeds]
+        if len(values) > 1:
+            found[seed] = (min(values), max(values))
+    return found
 
 
 def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:

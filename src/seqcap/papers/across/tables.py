@@ -162,22 +162,32 @@ def _line(
 
 
 def _ahead(results: Results, runs: Sequence[ReportedRun], measure: Measure) -> dict[str, tuple[str, ...]]:
-    """Run -> those that it is shown to be better than: q < .05 of the paired difference, over all pairs of runs."""
+    """Run -> those that it is shown to be better than, by the paired difference."""
     direction = registry.find(measure.metric).direction
     found: dict[str, list[str]] = {run.name: [] for run in runs}
-    if not direction:
-        return dict.fromkeys(found, ())
-    pairs, p_values = [], []
-    for left, right in combinations(found, 2):
+    p_values: dict[tuple[str, str], float] = {}
+    for left, right in combinations(found, 2) if direction else ():
         difference = measure.difference(results, left, right)
         if not isinstance(difference, Missing) and min(difference.seeds, default=0) >= LEAST_SEEDS:
             left_is_better = (difference.value > 0) == (direction == "higher")
-            pairs.append((left, right) if left_is_better else (right, left))
-            p_values.append(float(difference.spread.p_value(difference.value)))
-    for (better, worse), q in zip(pairs, q_values(p_values), strict=True):
-        if q < SIGNIFICANCE:
-            found[better].append(worse)
+            pair = (left, right) if left_is_better else (right, left)
+            p_values[pair] = float(difference.spread.p_value(difference.value))
+    base = next((run.name for run in reversed(runs) if run.objective == overview.CROSS_ENTROPY), "")
+    for better, worse in told_apart(p_values, base):
+        found[better].append(worse)
     return {name: tuple(worse) for name, worse in found.items()}
+
+
+def told_apart(p_values: Mapping[tuple[str, str], float], base: str) -> list[tuple[str, str]]:
+    """The pairs with q < .05. Whether a run does better than the base is one question, asked of each; which of the
+    others does better than which is another. Each has its own q."""
+    with_base = [pair for pair in p_values if base in pair]
+    others = [pair for pair in p_values if base not in pair]
+    found = []
+    for family in (with_base, others):
+        q = q_values(p_values[pair] for pair in family)
+        found += [pair for pair, its in zip(family, q, strict=True) if its < SIGNIFICANCE]
+    return found
 
 
 def agreement(results: Results, yardstick: str, truth: str) -> Estimate:

@@ -17,7 +17,7 @@ from seqcap.report.claims_file import ClaimsFile, Comparisons, StatedClaim
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing, difference
 from seqcap.report.tables import Estimate, Measure, shown
-from seqcap.report.tradeoff import Curve, Reading
+from seqcap.report.tradeoff import Curve, Reading, meeting
 
 _CHOICE = "fixed_choice"  # between two pictures, by the judge
 # What methods may differ in where their CIDEr is equal: measure and scale.
@@ -86,7 +86,7 @@ def _at_point(results: Results, group: Comparisons, column: str, left: str, righ
         next((row for row in printed_rows if row in (label, *_rows_of(method))), label)
         for method, label in zip((left, right), labels, strict=True)
     ]
-    sides: Sequence[Source] = [side_of(results, table, row, measure) for row in rows]
+    sides = _met(results, [side_of(results, table, row, measure) for row in rows])
     where = place.name.partition(",")[0]
     at_what = f"at equal {registry.find(place.metric).label} ({where})"
     if measure.metric == ENGLISH:
@@ -99,6 +99,15 @@ def _at_point(results: Results, group: Comparisons, column: str, left: str, righ
     return replace(made, printed=printed, direction=printed.sign) if printed else made
 
 
+def _met(results: Results, sides: Sequence[Source]) -> Sequence[Source]:
+    """Two curves, each read at a place that both cover with every seed, where there is one."""
+    one, other = sides
+    if not isinstance(one, Reading) or not isinstance(other, Reading):
+        return sides
+    moved = meeting(results, one.curve, other.curve, one.point)
+    return [replace(side, moved=moved) for side in (one, other)]
+
+
 def _inner_rho(results: Results, group: Comparisons, column: str, name: str, end: str) -> Comparison:
     """Figure 3f: the printed rho of a distribution against an end."""
     place, rhos, measure = PLACES["fig3f"], by_rho(results)[name], COLUMNS[column]
@@ -106,7 +115,7 @@ def _inner_rho(results: Results, group: Comparisons, column: str, name: str, end
     other = rhos.get(float(end)) or (curve(results, STRAIGHT[name]) if end == "0" else None)
     lines = [rhos.get(RHO, Curve(f"PSST {name}")), other or Curve(f"PSST {name}, rho {end}")]
     labels = [of.label for of in lines]
-    sides = [Reading(of, measure, place.point(results)) for of in lines]
+    sides = _met(results, [Reading(of, measure, place.point(results)) for of in lines])
     return _claim(measure, sides, f"at equal CIDEr ({place.name})", labels)
 
 

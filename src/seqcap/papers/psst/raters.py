@@ -11,7 +11,7 @@ gives them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +20,7 @@ from seqcap.papers.psst.methods import PLACES, ST, curve
 from seqcap.papers.psst.rows import method_of
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Floats, Ids, Missing, Number, Sample
-from seqcap.report.tradeoff import Curve, OperatingPoint, mixture
+from seqcap.report.tradeoff import Curve, OperatingPoint, meeting, mixture
 
 _LOG_PROB, _UNPARSED = "xe_log_prob", "unparsed"
 
@@ -32,6 +32,7 @@ class Preferred:
     method: Curve
     other: Curve
     point: OperatingPoint | None
+    moved: Mapping[int, float] = field(default_factory=dict)  # seed -> the point's value with it, of `meeting`
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -52,14 +53,15 @@ class Preferred:
             return judged
         mean = [mixture(results, side, point) for side in sides]
         for side, shares in zip(sides, mean, strict=True):
-            if not shares:
+            if not shares and not self.moved:
                 return Missing(f"{side.label} does not reach {point.words()}")
-        seeds = sorted(set.intersection(*(judged.seeds_of(name) for shares in mean for name in shares)))
+        beside = [shares or side.runs for side, shares in zip(sides, mean, strict=True)]
+        seeds = sorted(set.intersection(*(judged.seeds_of(name) for names in beside for name in names)))
         if not seeds:
             return Missing(f"the runs of {self.method.label} and {self.other.label} have no seed in common")
         found, short = dict[int, Floats](), list[str]()
         for seed in seeds:
-            left, right = (mixture(results, side, point, seed) for side in sides)
+            left, right = (mixture(results, side, point.at(self.moved.get(seed)), seed) for side in sides)
             if left and right:
                 found[seed] = judged.preferred(left, right, seed)
             else:
@@ -153,4 +155,5 @@ def better_english(results: Results, row: str) -> tuple[Preferred, Preferred]:
     """How often a row's captions are preferred to ST Multinomial's, and how often those are."""
     point = PLACES["naturalness"].point(results)
     method, reference = (curve(results, name) for name in (method_of(row), ST))
-    return Preferred(method, reference, point), Preferred(reference, method, point)
+    moved = meeting(results, method, reference, point)
+    return Preferred(method, reference, point, moved), Preferred(reference, method, point, moved)
