@@ -83,7 +83,7 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     # What says less that is true is not near.
     false = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18, TRUTH: 40}}))[2]
     assert false.startswith(f"{nearest} TOK")
-    assert "TOK is more diverse and costs more: Div-2, samples 90.0" in between
+    assert "TOK is more diverse and costs more (Div-2, samples 90.0; CIDEr, samples 15.0)." in between
     assert smoothing.endswith("setting each, 1 make samples clearly more diverse, and 1 clearly lower their CIDEr.")
     # The judge finds JOINT's captions, and a literal listener does not.
     assert distinct == "**Captions that tell images apart: none does so clearly better than cross-entropy.**"

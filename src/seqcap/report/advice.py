@@ -94,9 +94,9 @@ def _for_diversity(overview: Overview, base: Row) -> str:
         text += f"{_against(overview, best, base, columns)}."
         most = overview.best(DIVERSITY, diverse)
         if most is not None and most is not best:
-            text += f" {most.label} is more diverse and costs more: {_against(overview, most, base, columns[:2])}."
+            text += f" {most.label} is more diverse and costs more ({_levels(most, columns[:2])})."
     if overview.start is not None and overview.is_ahead(overview.start, base, DIVERSITY):
-        text += f" Where it starts, cross-entropy has {_against(overview, overview.start, base, columns[:2])}."
+        text += f" Where it starts, cross-entropy has {_levels(overview.start, columns[:2])}."
     return text
 
 
@@ -189,6 +189,11 @@ def _against(overview: Overview, row: Row, base: Row, columns: Sequence[str]) ->
     """ "CIDEr, beam 79.5 [75.3, 84.0] against 75.4": a row's numbers, and those of cross-entropy."""
     common = [column for column in columns if column in row.levels and column in base.levels]
     return "; ".join(f"{column} {row.levels[column]} against {base.levels[column].value:.1f}" for column in common)
+
+
+def _levels(row: Row, columns: Sequence[str]) -> str:
+    """ "CIDEr, beam 79.5; words 6.6": a row's numbers."""
+    return "; ".join(f"{column} {row.levels[column].value:.1f}" for column in columns if column in row.levels)
 
 
 def _leaders(overview: Overview, best: Row, base: Row, column: str) -> list[Row]:

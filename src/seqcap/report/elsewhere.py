@@ -9,7 +9,7 @@ from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import NOT_RUN
 
 DETAIL = "(a detail there)"
-SUM = "(sum of two comparisons there, without an interval)"
+SUM = "(sum of two comparisons, no interval)"
 
 
 @dataclass(frozen=True)

@@ -409,11 +409,11 @@ def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -
     told = []
     for paper, claim in claims:
         there = report.elsewhere(paper, claim).get(data)
-        if there:
-            words = f" {there.words}" if there.words == elsewhere.SUM else ""
+        # A sum of two comparisons has no interval.
+        if there and there.words != elsewhere.SUM:
             # An older rule has not written the sides.
             compared = ", ".join(filter(None, (there.line.metric, there.line.sides)))
-            told.append(f"{compared} {numbers(there.line)}{words} ({_link(paper, claim)})")
+            told.append(f"{compared} {numbers(there.line)} ({_link(paper, claim)})")
     return f"*On {data}:* {'; '.join(told)}." if told else ""
 
 

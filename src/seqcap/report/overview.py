@@ -35,8 +35,8 @@ READING = (
 )
 PAIRED = (
     "*Clearly*: q < .05 of the paired difference (Benjamini and Hochberg), over a column's comparisons with "
-    "cross-entropy or, of others, over all other pairs. So two intervals may be apart without an arrow and, as rows "
-    "share seeds and images, overlap with one."
+    "cross-entropy or, of others, over all other pairs. Rows share seeds and images, so that their intervals alone do "
+    "not tell."
 )
 ALONE = "A row in brackets has too few seeds to be compared with others."
 APART = (

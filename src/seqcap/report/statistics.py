@@ -185,7 +185,7 @@ def difference(left: Number | Missing, right: Number | Missing, paired: bool = T
     if isinstance(right, Missing):
         return right
     common = common_seeds([tuple(left.by_seed), tuple(right.by_seed)]) if paired else []
-    if common and not left.untestable and not right.untestable:
+    if common:
         left, right = left.only(common), right.only(common)
     return Contrast((left, right), (1.0, -1.0), paired)
 

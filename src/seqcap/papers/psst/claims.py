@@ -17,7 +17,7 @@ from seqcap.report.claims_file import ClaimsFile, Comparisons, StatedClaim
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing, difference
 from seqcap.report.tables import Estimate, Measure, shown
-from seqcap.report.tradeoff import Curve, Reading, meeting
+from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level, meeting
 
 _CHOICE = "fixed_choice"  # between two pictures, by the judge
 # What methods may differ in where their CIDEr is equal: measure and scale.
@@ -169,10 +169,19 @@ def _unequal(results: Results) -> str:
                 levels.append(f"{name} {scale * number.value:.{1 if scale > 1 else 2}f}")
         twice = said_twice(results, line, point)
         if levels and twice is not None:
-            found.append(f"{line.label}: {', '.join(levels)}, said twice {100 * twice:.1f}")
+            named = _at_its_own(results, line, point)
+            found.append(f"{named}: {', '.join(levels)}, said twice {100 * twice:.1f}")
     if not found:
         return ""
     return ClaimsFile.of(results).remark("unequal", point=point.words(), found="; ".join(found))
+
+
+def _at_its_own(results: Results, line: Curve, point: OperatingPoint) -> str:
+    """A method's label; of one with a single run also where that is, since it is not at the point."""
+    if len(line.runs) > 1:
+        return line.label
+    own = level(results, line.runs[0], point.measure)
+    return line.label if own is None else f"{line.label} (at its own {point.words(own)})"
 
 
 def _gap(results: Results, one: Source, other: Source) -> str:
