@@ -41,7 +41,7 @@ def rates_on_val(results: Results, names: Sequence[str], scale: float, digits: i
                 each = (scale * _late_on_val(results, run.name, last, [seed]) for seed in seeds)
                 words += f"; by seed {', '.join(f'{value:.{digits}f}' for value in each)}"
             levels.append(f"{scale * on_val[run.name]:.{digits}f} ({words})")
-        counted = f"seeds {' and '.join(map(str, seeds))}" if len(seeds) > 1 else f"seed {seeds[0]}"
+        counted = f"seeds {', '.join(map(str, seeds))}" if len(seeds) > 1 else f"seed {seeds[0]}"
         epochs = f"epochs {max(1, last - _LATE + 1)} to {last}"
         told.append(f"{base.label}, {epochs} of {counted}: {', '.join(levels)}")
         if on_val[base.name] < max(on_val.values()):
