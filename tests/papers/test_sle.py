@@ -146,7 +146,7 @@ def test_learning_rates_are_compared_on_val_after_equally_many_epochs(sle, monke
     )
     each = f"by seed {first}, {second}"
     both = f"{mean} (0.0005; {each}), {mean} (0.001, the tables'; {each})"
-    compared = "epochs 2 to 4 of seeds 1 and 2"
+    compared = "epochs 2 to 4 of seeds 1, 2"
     assert said.endswith(f" SLL, {compared}: {both}; SLL-SLE, {compared}: {both}.")
     assert [run.name for run in outside_sweep(sle.read())] == [
         name for name in sle.names if name not in (NEARER, *objectives)
