@@ -53,7 +53,7 @@ def _for_one_caption(overview: Overview, base: Row) -> str:
     text = f"**The highest CIDEr of one caption{within}: none is clearly above cross-entropy.** The highest number is "
     text += f"{best.label}'s, not told apart: {numbers}."
     if not any(row.levels[CIDER].ahead_of for row in overview.rows if CIDER in row.levels):
-        text += " With so few seeds no two rows are told apart in it."
+        text += " So few seeds tell no two rows apart in it."
     return text
 
 

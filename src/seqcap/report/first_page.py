@@ -295,7 +295,7 @@ def _uses(report: Reported, rows: Overview) -> dict[str, str]:
     uses = {CIDER_OF_BEAM: _of_quality(report), SMOOTHING: _of_smoothing(report, by_id)}
     for use, names in _OF_USE.items():
         uses[use] = _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
-    judge = "R@10 by a judge of another kind than what pays, with CIDEr in brackets"
+    judge = "R@10 by the judge, with CIDEr in brackets"
     true = "true captions, with CIDEr in brackets"
     uses[DISTINCT] = f"{_in_own_runs(report, rows, own_runs.JUDGE, judge)} {uses[DISTINCT]}".strip()
     uses[TRUTH] = f"{_in_own_runs(report, rows, 'all_true', true)} {uses[TRUTH]}".strip()
