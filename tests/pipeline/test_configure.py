@@ -297,7 +297,7 @@ def test_a_paper_without_its_folder_in_the_package_is_one_line(files):
 
 def test_each_run_needs_what_its_own_seed_mined(files):
     files["retrievers.reward.seeds"] = 2
-    assert "listener is 'reward'; each seed of the run needs its own: give the retriever at least 3" in message(files)
+    assert "listener is 'reward'; each seed of the run needs its own: give the retriever at least 5" in message(files)
 
 
 def test_an_objective_that_reads_what_nobody_makes_is_one_line(files, monkeypatch):
