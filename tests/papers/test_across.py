@@ -48,7 +48,10 @@ LIKE = {
 LENGTHS = {"baseline_steps", "pretraining_steps", "epochs_per_stage", "keep"}
 STEPS = 160  # of an epoch
 # Those whose rate is this table's own: papers/across/runs.yaml says why.
-OTHER_RATES = {"across_wtf_rl", "across_wtf", "across_rl", "across_tok", "across_seq", "across_tok_seq"}
+OTHER_RATES = {
+    *("across_spider", "across_wtf_rl", "across_wtf", "across_rl"),
+    *("across_tok", "across_seq", "across_tok_seq"),
+}
 
 
 @pytest.fixture(scope="module")
