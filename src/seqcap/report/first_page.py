@@ -40,7 +40,7 @@ _OF_FACTS = (LITERAL, PRECISION, RECALL)  # of these those that only scenes can 
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _PRECISE = {PRECISION: 1, "true precision": 100}
 # Use of the advice -> the claims that tell of it on other data.
-_OF_USE = {SAMPLES: ("C1", "C2"), DISTINCT: ("D3a", "D1a"), TRUTH: ("D12d",)}
+_OF_USE = {SAMPLES: ("C1", "C2"), DISTINCT: ("D3a", "D1a", "D2a", "D10"), TRUTH: ("D12d",)}
 # How a main claim fared -> in words, of one and of several.
 _BY_ITSELF = "by its own listener alone"
 _HEADLINES = {
@@ -52,7 +52,8 @@ _HEADLINES = {
 }
 # Times the usual training time, from which a run is named for it.
 _LONGER = 2
-_SMOOTHING = ("L1", "L3", "L6")  # the claims that a kind of smoothing beats likelihood in captions
+# The claims that a kind of smoothing beats likelihood in captions, without attention and with it.
+_SMOOTHING, _WITH_ATTENTION = ("L1", "L3", "L6"), "L6b"
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,11 @@ class Reported:
         claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
         return [claims[name] for name in foremost(summary.said["finding"], list(claims))]
 
+    def tabled(self, paper: str) -> list[Claim]:
+        """Those of the claims of a paper that this page shows which its table has. What was learnt tells our controls,
+        where numbers prove something."""
+        return [claim for claim in self.shown(paper) if not (claim.control and self.config.proves)]
+
     def captioner(self, paper: str) -> str:
         """A paper's captioner; "" where it has several, or its results do not say it."""
         names = self.papers[paper].said.get("captioners", [])
@@ -116,8 +122,22 @@ class Reported:
 
     def with_numbers(self, paper: str) -> list[str]:
         """The other data that a claim of a paper which this page shows has a number on."""
-        shown = self.shown(paper)
-        return [data for data in self.published if any(data in self.elsewhere(paper, claim) for claim in shown)]
+        tabled = self.tabled(paper)
+        return [data for data in self.published if any(data in self.elsewhere(paper, claim) for claim in tabled)]
+
+    def unmeasured(self, data: str) -> list[str]:
+        """The papers with results on other data which have no number there of a claim that this page shows."""
+        here = {paper: summary for paper, summary in self.papers.items() if paper in self.published[data]}
+        return [
+            str(summary.said["label"])
+            for paper, summary in here.items()
+            if not any(data in self.elsewhere(paper, claim) for claim in self.tabled(paper))
+        ]
+
+    @property
+    def is_across_here_alone(self) -> bool:
+        """Whether no other data have the table of all objectives."""
+        return all(ACROSS not in papers for papers in self.published.values())
 
     def pages_on(self, data: str, papers: Collection[str]) -> str:
         """Some papers with results on other data, each with a link to its page there."""
@@ -246,14 +266,11 @@ def _column(tables: Path, scales: Mapping[str, int]) -> dict[str, str]:
 
 def _across(report: Reported) -> dict[str, Any]:
     """What the table across papers says: its rows, what was learnt of it, what to use when, and its figure."""
-    across = report.papers.get(ACROSS)
     found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": []}
-    path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
-    if across is None or not path.is_file():
+    rows = _overview(report)
+    if rows is None:
         return found
-    rows = Overview.read(path)
-    if not rows.directions:
-        return found
+    across = report.papers[ACROSS]
     on_scenes = across.said["datasets"] == ["scenes"]
     found["on"] = "generated scenes" if on_scenes else ", ".join(across.said["datasets"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
@@ -276,6 +293,15 @@ def _across(report: Reported) -> dict[str, Any]:
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),
     }
+
+
+def _overview(report: Reported) -> Overview | None:
+    """The table across papers; None without numbers."""
+    path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
+    if ACROSS not in report.papers or not path.is_file():
+        return None
+    rows = Overview.read(path)
+    return rows if rows.directions else None
 
 
 def _budget(minutes: Mapping[str, float]) -> str:
@@ -317,14 +343,14 @@ def _of_quality(report: Reported) -> str:
         ]
         if told:
             parts.append(f"{words}: {', '.join(told)}")
-    text = "**In the papers' own runs, against cross-entropy of as many updates** (95% intervals, no q; min: "
-    text += "minutes of one core for a seed): "
+    text = "**In the papers' own runs, against cross-entropy of as many updates** (95% intervals, each by "
+    text += "itself; min: minutes of one core for a seed): "
     text += f"{'; '.join(parts)}. Others were not compared so."
     for data, papers in report.published.items():
         pairs = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
         told = [f"{_left(line)} {numbers(other)}" for line, other in pairs if other]
         if told:
-            text += f" *On {data}*, of these: {', '.join(told)}."
+            text += f" *On {data}* so compared: {', '.join(told)}."
     return text
 
 
@@ -381,12 +407,15 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
             finds.append(float(line.detectable))
     if not told:
         return ""
-    text = f"In its paper's own runs without attention ([with it, and translation]({paper}/report.md)), CIDEr, beam, "
-    text += "over MLE: "
-    text += f"{', '.join(told)}."
+    text = f"In its paper's own runs, CIDEr, beam, over MLE, without attention: {', '.join(told)}."
     if finds:
         ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
         text += f" Differences of {' to '.join(ends)} would have been found four times in five."
+    gains = own_runs.gains(report.folder / paper / "tables" / "smoothing_gains.csv", "CIDEr, with attention")
+    if _WITH_ATTENTION in by_id and gains:
+        attentive, line = by_id[_WITH_ATTENTION], by_id[_WITH_ATTENTION][1].deciding
+        text += f" With attention {sum(gain > 0 for gain in gains)} of {len(gains)} losses are above it, most with one "
+        text += f"seed; {_left(line)} ({_link(*attentive)}): {numbers(line)}."
     return text
 
 
@@ -405,15 +434,16 @@ def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> st
 
 
 def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -> str:
-    """ "*On Flickr8k:* CIDEr, a against b +25.2 [23.2, 27.1] ([C1](..))." "" where nothing was measured there."""
-    told = []
+    """ "*On Flickr8k:* CIDEr, SLL against XE +25.2 [23.2, 27.1] ([C1](..))." "" where nothing was measured there."""
+    told, measured = list[str](), ""
     for paper, claim in claims:
         there = report.elsewhere(paper, claim).get(data)
-        # A sum of two comparisons has no interval.
-        if there and there.words != elsewhere.SUM:
-            # An older rule has not written the sides.
-            compared = ", ".join(filter(None, (there.line.metric, there.line.sides)))
-            told.append(f"{compared} {numbers(there.line)} ({_link(paper, claim)})")
+        if there:
+            summed = f" {elsewhere.SUM}" if there.words == elsewhere.SUM else ""
+            metric = "" if told and there.line.metric == measured else f"{there.line.metric}, "
+            measured = there.line.metric
+            # An older rule has not written the sides, which are those here.
+            told.append(f"{metric}{claim.deciding.sides} {numbers(there.line)}{summed} ({_link(paper, claim)})")
     return f"*On {data}:* {'; '.join(told)}." if told else ""
 
 
@@ -442,6 +472,7 @@ def _findings(report: Reported) -> dict[str, Any]:
     """What each paper claims above all, here and on other data, with the controls of it that this page shows; and the
     papers whose claim was not run."""
     findings, left_out = [], []
+    rows = _overview(report)
     for paper, summary in report.papers.items():
         claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
         if not summary.claims:
@@ -462,10 +493,19 @@ def _findings(report: Reported) -> dict[str, Any]:
                 "first": None if told else first,
                 "there": report.elsewhere(paper, claim),
                 "controls": [control for control in controls if control is not by_judge],
-                "judged": by_judge.verdict if by_judge else "",
+                "judged": by_judge,
+                "across": _across_says(rows, finding.get("across")),
             }
         )
     return {"findings": findings, "left_out": left_out, "headlines": _headlines(report, findings)}
+
+
+def _across_says(rows: Overview | None, asked: Mapping[str, str] | None) -> str:
+    """What the table across papers says of two of its rows; "" where nothing is asked, or it does not have them."""
+    if rows is None or not asked:
+        return ""
+    compared = rows.compared(asked["left"], asked["right"], asked["column"])
+    return f"{asked['column']} {compared}" if compared else ""
 
 
 def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> str:
@@ -474,7 +514,7 @@ def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> str:
     for finding in findings:
         claim, summary = finding["claim"], report.papers[finding["paper"]]
         verdict = claim.verdict if claim.verdict in _HEADLINES else ""
-        alone = finding["judged"] and finding["judged"] != HOLDS
+        alone = finding["judged"] and finding["judged"].verdict != HOLDS
         kind = _BY_ITSELF if verdict == HOLDS and alone else verdict
         counted = "" if verdict == HOLDS else outcomes.counted(claim)
         label = str(summary.said["label"])
