@@ -208,5 +208,5 @@ def test_only_what_scenes_can_have_is_missed(run, tmp_path, monkeypatch, data, l
     write_json(tmp_path / "across/figures/figures.json", {"order": [], "figures": {}})
     across = SimpleNamespace(said={"datasets": [data]}, provenance={"minutes": {}}, claims=[])
     report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
-    monkeypatch.setattr(first_page, "_uses", lambda *of: {})
+    monkeypatch.setattr(first_page, "uses", lambda *of: {})
     assert set(first_page._across(report)["lacking"]) == lacking
