@@ -16,6 +16,7 @@ from seqcap.report.evidence import Evidence
 from seqcap.report.verdicts import (
     COLUMNS,
     LESS,
+    NOT_RUN,
     REVERSED,
     UNSURE,
     Judgement,
@@ -223,8 +224,8 @@ class Summary:
         )
 
     def controls_of(self, claim: Claim) -> list[Claim]:
-        """Our questions about one of its claims."""
-        return [other for other in self.claims if other.control and other.about == claim.id]
+        """Our questions about one of its claims, of those that were run."""
+        return [other for other in self.claims if other.about == claim.id and other.verdict != NOT_RUN]
 
     def measures(self, metric: str) -> bool:
         """Whether a comparison is of a metric."""
