@@ -20,6 +20,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from pipeline_files import ROOT, git
+
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.files.tensors import load_weights
@@ -91,6 +95,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--losses", type=int, default=50)
     arguments = parser.parse_args()
+    # Before its table changes.
+    tip = git(ROOT, "rev-parse", "--short=8", "HEAD").strip()
     rows = []
     for fsync in ("fsync", "no fsync"):
         with tempfile.TemporaryDirectory() as folder:
@@ -99,8 +105,8 @@ def main() -> None:
         rows.append(f"| {fsync} | {' | '.join(str(counts.get(name, 0)) for name in names)} |")
         print(rows[-1], flush=True)
     TABLE.write_text(
-        f"# Power loss\n\nWritten by `python tests/campaigns/power.py --losses {arguments.losses}`: how often the disk"
-        " held whole files, after\nthe power was cut while they were written.\n\n"
+        f"# Power loss\n\nWritten by `python tests/campaigns/power.py --losses {arguments.losses}` at commit {tip}: how"
+        " often the\ndisk held whole files, after the power was cut while they were written.\n\n"
         "| | whole, none older than said | whole, but older | missing or damaged |\n|---|---:|---:|---:|\n"
         + "\n".join(rows)
         + "\n"

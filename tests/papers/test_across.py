@@ -31,9 +31,9 @@ LIKE = {
     "across_wtf_rl": "wtf_rl",
     "across_wtf": "wtf",
     "across_rl": "rl",
-    "across_reinforce": "reinforce_w34",
-    "across_psst": "multinomial_w67",
-    "across_st": "st_w67",
+    "across_reinforce": "reinforce_w22",
+    "across_psst": "multinomial_w14",
+    "across_st": "st_w14",
     "across_luo": "luo_w67",
     "across_sll": "sll",
     "across_sll_me": "sll_me",
@@ -208,5 +208,5 @@ def test_only_what_scenes_can_have_is_missed(run, tmp_path, monkeypatch, data, l
     write_json(tmp_path / "across/figures/figures.json", {"order": [], "figures": {}})
     across = SimpleNamespace(said={"datasets": [data]}, provenance={"minutes": {}}, claims=[])
     report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
-    monkeypatch.setattr(first_page, "_uses", lambda *of: {})
+    monkeypatch.setattr(first_page, "uses", lambda *of: {})
     assert set(first_page._across(report)["lacking"]) == lacking

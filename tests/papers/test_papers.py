@@ -61,6 +61,9 @@ def test_a_claim_has_primary_comparisons_and_says_why():
         numbers = {stated.id: stated.primary for stated in file.claims}
         assert Counter(claim.id for claim in claims if claim.primary) == numbers
         assert list(dict.fromkeys(claim.id for claim in claims)) == ids
+        of_paper = {stated.id for stated in file.claims if not stated.control}
+        assert {stated.about for stated in file.claims if stated.about} <= of_paper
+        assert all(stated.control for stated in file.claims if stated.about)
         # Another one than before says so.
         assert all(stated.changed for stated in file.claims if stated.primary > 1)
         assert {claim.id: claim.text for claim in claims} == {of.id: of.sentence for of in file.claims}

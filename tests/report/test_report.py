@@ -58,7 +58,8 @@ def invented_results(
     records: Sequence[dict[str, Any]] = (),
     **origin: object,
 ) -> None:
-    """A paper's page and its results: records of claims, or one claim that holds. Controls are called Q."""
+    """A paper's page and its results: records of claims, or one claim that holds. Controls are called Q, and ask about
+    C2."""
     of_claims: dict[str, list[dict[str, Any]]] = {}
     for record in records or [recorded(paper)]:
         of_claims.setdefault(record["claim"], []).append(record)
@@ -74,7 +75,8 @@ def invented_results(
         "finding": {"sentence": "A is best.", "claim": "C1", "control": ""},
         "remarks": [],
         "claims": [
-            claim | {"id": name, "control": name.startswith("Q"), "records": its} for name, its in of_claims.items()
+            claim | {"id": name, "control": name[0] == "Q", "about": "C2" if name[0] == "Q" else "", "records": its}
+            for name, its in of_claims.items()
         ],
     }
     data = {"task": "image", "name": dataset, "kind": "images", "sizes": {"val": 30, "train": 1200}, "seeds": [1, 2]}
@@ -99,7 +101,8 @@ def test_the_first_page_is_the_committed_one(here: Path):
     # A control that came out the other way, and a claim of what a run's own listener finds.
     several += [recorded("several", claim="Q1", left="q", **REVERSED)]
     several[-2] = several[-2] | {"metric": "own_R@10"}
-    invented_results("several", records=several, explained={"reversed": "It is too small.", "cannot tell": "Gone."})
+    explained = {"holds": "On few images.", "reversed": "It is too small.", "cannot tell": "Gone."}
+    invented_results("several", records=several, explained=explained)
     unsure = [recorded("unsure", **UNSURE), recorded("unsure", claim="C2", seeds=2)]
     unsure += [recorded("unsure", claim="C3", covariance=(), untestable="a seed does not reach the point")]
     unsure += [recorded("unsure", claim="C4", metric="words", decimals=4, printed=())]

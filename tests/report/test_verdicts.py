@@ -377,7 +377,7 @@ def test_the_least_of_several_is_how_much_they_hold():
     (judged,) = judge(
         [one.model_copy(update={"printed": (60.0, 50.0)}), other.model_copy(update={"printed": (60.0, 50.0)})]
     )
-    assert judged.judgement == "holds (smaller)"
+    assert judged.judgement == "holds (smaller: against C)"
 
 
 def test_one_of_several_that_is_not_run_or_tested_leaves_the_claim_so():

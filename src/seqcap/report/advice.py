@@ -164,7 +164,8 @@ def _for_both(overview: Overview, base: Row) -> str:
     if best is not None:
         numbers = _against(overview, best, base, columns)
         return f"**Captions that tell images apart and are not clearly less often true: {best.label}.** {numbers}."
-    text = "**Captions that tell images apart and are as often true: none.** Of all that are clearly found more often"
+    text = "**Captions that tell images apart and are as often true: none at these settings.** Of all that are clearly "
+    text += "found more often"
     truest = overview.best(TRUTH, distinct)
     assert truest is not None
     close = [row.label for row in overview.close(truest, TRUTH) if row in distinct]

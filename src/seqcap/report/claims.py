@@ -66,8 +66,9 @@ class Comparison:
     rule: Rule = "difference"
     margin: float = MARGIN
     control: bool = False  # whether it is a question of ours, which the paper does not claim
+    about: str = ""  # of a control: the claim that it asks about, if it is one
     why: str = ""  # why it is the primary one
-    explained: Mapping[str, str] = field(default_factory=dict)  # verdict -> why it does not hold, or what was tried
+    explained: Mapping[str, str] = field(default_factory=dict)  # verdict -> why, what limits it, or what was tried
     registered: Registered | None = None
     changed: Changed | None = None
 

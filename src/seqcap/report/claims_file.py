@@ -30,10 +30,10 @@ def _text(value: Any) -> Any:
 Text = Annotated[InstanceOf[str], BeforeValidator(_text)]
 
 # The verdicts that a hand-written text may explain.
-Failure = Literal["reversed", "smaller than printed", "cannot tell", "does not hold"]
+Explained = Literal["holds", "reversed", "smaller than printed", "cannot tell", "does not hold"]
 
 # What all comparisons of a claim have of it.
-_OF_ALL = ("control", "why", "explained", "rule", "margin", "registered", "changed")
+_OF_ALL = ("control", "about", "why", "explained", "rule", "margin", "registered", "changed")
 
 
 class Comparisons(Frozen):
@@ -63,17 +63,26 @@ class StatedClaim(Frozen):
 
     id: str
     control: bool = False  # whether it is a question of ours, which the paper does not claim
+    about: str = ""  # of a control: the claim that it asks about, if it is one
     sentence: str
     why: str  # what in the paper makes the first comparisons the primary ones
-    # Verdict -> why it does not hold, or what was tried. A text was written for its verdict, and goes with it. That of
-    # "does not hold" is for those without a text of their own.
-    explained: Mapping[Failure, Text] = {}
+    # Verdict -> why it does not hold, or what was tried; of one that holds, what limits it. A text was written for its
+    # verdict, and goes with it. That of "does not hold" is for failures without a text of their own.
+    explained: Mapping[Explained, Text] = {}
     rule: Rule = "difference"
     margin: float = Field(MARGIN, gt=0, lt=1)  # of "no worse"
     primary: int = Field(1, ge=1)  # how many of the first comparisons decide it
     registered: Registered | None = None  # None: nothing was, before the first run
     changed: Changed | None = None
     comparisons: tuple[Comparisons, ...]
+
+
+class OnOneCaptioner(Frozen):
+    """Two rows of the table across papers, in one of its columns."""
+
+    column: str
+    left: str  # a run
+    right: str
 
 
 class Finding(Frozen):
@@ -83,6 +92,7 @@ class Finding(Frozen):
     claim: str
     control: str = ""  # a control of ours without which that number misleads
     shown: tuple[str, ...] = ()  # the claims on the first page; none: the first ones
+    across: OnOneCaptioner | None = None  # what the table across papers says of it
 
 
 class MainNumber(Frozen):

@@ -2,17 +2,16 @@
 table across papers; texts/first_page.md has its words."""
 
 import csv
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from seqcap.files import json_file
-from seqcap.report import REPORTS, elsewhere, outcomes, own_runs, provenance, texts
-from seqcap.report.advice import SMOOTHING, advice
-from seqcap.report.elsewhere import There
+from seqcap.report import elsewhere, outcomes, own_runs, provenance, texts
+from seqcap.report.advice import advice
+from seqcap.report.all_papers import Reported, link, span
 from seqcap.report.learnt import learnt
 from seqcap.report.outcomes import in_print, numbers
 from seqcap.report.overview import (
@@ -22,14 +21,12 @@ from seqcap.report.overview import (
     PEOPLE,
     PRECISION,
     RECALL,
-    SAMPLES,
     TRUTH,
     TWIN,
     Overview,
 )
-from seqcap.report.overview import CIDER as CIDER_OF_BEAM
-from seqcap.report.reported import ReportConfig
-from seqcap.report.summary import RESULTS, Claim, Line, Summary, foremost
+from seqcap.report.summary import RESULTS, Claim, Line, Summary
+from seqcap.report.uses import uses
 from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, LESS, NOT_RUN, REVERSED
 
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
@@ -39,8 +36,6 @@ _OF_FACTS = (LITERAL, PRECISION, RECALL)  # of these those that only scenes can 
 # Column of papers' tables -> what makes it a number in 100: the shares of captions and of statements that are true.
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _PRECISE = {PRECISION: 1, "true precision": 100}
-# Use of the advice -> the claims that tell of it on other data.
-_OF_USE = {SAMPLES: ("C1", "C2"), DISTINCT: ("D3a", "D1a"), TRUTH: ("D12d",)}
 # How a main claim fared -> in words, of one and of several.
 _BY_ITSELF = "by its own listener alone"
 _HEADLINES = {
@@ -52,124 +47,6 @@ _HEADLINES = {
 }
 # Times the usual training time, from which a run is named for it.
 _LONGER = 2
-_SMOOTHING = ("L1", "L3", "L6")  # the claims that a kind of smoothing beats likelihood in captions
-
-
-@dataclass(frozen=True)
-class Reported:
-    """What the first page is made of: the committed results of all papers."""
-
-    config: ReportConfig
-    folder: Path  # of the report
-    papers: Mapping[str, Summary]  # those whose results are there
-    published: Mapping[str, Mapping[str, Summary]]  # data -> paper -> what an experiment on it has published
-    studies: Mapping[Path, Summary]  # folder -> what a study of ours has published
-    faults: Sequence[str]  # why published data are left out
-    probed: bool  # whether the features of generated images were probed
-
-    def claims(self) -> Iterator[tuple[str, Claim]]:
-        for paper, summary in self.papers.items():
-            for claim in summary.claims:
-                yield paper, claim
-
-    def elsewhere(self, paper: str, claim: Claim) -> dict[str, There]:
-        """Data -> the comparison there that decides a claim here, if it has a number."""
-        comparisons = {}
-        for data, papers in self.published.items():
-            there = elsewhere.same(claim, self.papers[paper], papers[paper]) if paper in papers else None
-            if there:
-                comparisons[data] = there
-        return comparisons
-
-    def another(self, paper: str, claim: Claim, data: str) -> str:
-        """A link to a claim on other data that decide it by another comparison; "" where they do not test it."""
-        summary, page = self.published[data].get(paper), self.page_of(paper, data)
-        if summary is None or not page or not elsewhere.is_tested(claim, summary):
-            return ""
-        return f"[another comparison]({page}#{claim.id.lower()})"
-
-    def shown(self, paper: str) -> list[Claim]:
-        """The claims of a paper that this page shows (`foremost`), of those that were run."""
-        summary = self.papers[paper]
-        claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
-        return [claims[name] for name in foremost(summary.said["finding"], list(claims))]
-
-    def captioner(self, paper: str) -> str:
-        """A paper's captioner; "" where it has several, or its results do not say it."""
-        names = self.papers[paper].said.get("captioners", [])
-        return str(names[0]) if len(names) == 1 else ""
-
-    def has_another_judge(self, data: str) -> bool:
-        """Whether a paper's judge on other data is of the kind that pays, and its judge here is not."""
-        papers = self.published[data].items()
-        known = [(self.papers[paper], summary) for paper, summary in papers if paper in self.papers]
-        return any(elsewhere.has_another_judge(here, there) for here, there in known)
-
-    def page_of(self, paper: str, data: str) -> str:
-        """A paper's page on other data, relative to this report; "" where it is not in its folder."""
-        return self.page(Path(self.config.beside[data], paper))
-
-    def page(self, folder: Path) -> str:
-        """The page in a folder of results, relative to this report; "" where it is not in its folder."""
-        page = folder / "report.md"
-        return page.relative_to(self.folder).as_posix() if page.is_relative_to(self.folder) else ""
-
-    def with_numbers(self, paper: str) -> list[str]:
-        """The other data that a claim of a paper which this page shows has a number on."""
-        shown = self.shown(paper)
-        return [data for data in self.published if any(data in self.elsewhere(paper, claim) for claim in shown)]
-
-    def pages_on(self, data: str, papers: Collection[str]) -> str:
-        """Some papers with results on other data, each with a link to its page there."""
-        labels = {paper: str(self.published[data][paper].said["label"]) for paper in papers}
-        pages = {paper: self.page_of(paper, data) for paper in labels}
-        return ", ".join(f"[{label}]({pages[paper]})" if pages[paper] else label for paper, label in labels.items())
-
-    @property
-    def is_of_this_checkout(self) -> bool:
-        """Whether it is that of `seqcap repro`, and not that of a published experiment."""
-        return self.folder == REPORTS
-
-    @property
-    def absent(self) -> list[str]:
-        return [paper for paper in self.config.papers if paper not in self.papers]
-
-    @property
-    def datasets(self) -> str:
-        return ", ".join(dict.fromkeys(data for summary in self.papers.values() for data in summary.said["datasets"]))
-
-    @property
-    def on_generated(self) -> str:
-        """ " on generated scenes": what the title says of the data."""
-        generated = set(self.datasets.split(", ")) <= {"scenes", "clips"}
-        return f" on generated {' and '.join(self.datasets.split(', '))}" if generated else ""
-
-    @property
-    def scales(self) -> str:
-        return ", ".join(dict.fromkeys(summary.provenance["scale"] for summary in self.papers.values()))
-
-    @property
-    def older(self) -> list[str]:
-        """The labels of the papers whose claims are not counted."""
-        return [summary.said["label"] for summary in self.papers.values() if summary.rule and summary.claims]
-
-    @property
-    def judged_before(self) -> list[str]:
-        """What is judged by an older rule: papers, and other data."""
-        published = self.published.items()
-        return self.older + [data for data, papers in published if any(summary.rule for summary in papers.values())]
-
-    def total(self, *, control: bool) -> Counter[str]:
-        """The verdicts on all papers' claims, or on our controls."""
-        counts = [summary.counts(control=control) for summary in self.papers.values()]
-        return sum(counts, Counter[str]())
-
-    def sizes(self, data: str) -> str:
-        """ "2 training seeds, 1,000 test items" of the comparisons on other data."""
-        lines = [line for summary in self.published[data].values() for claim in summary.claims for line in claim.lines]
-        seeds = {number for line in lines for number in line.seeds}
-        items = {line.items for line in lines if line.items}
-        return f"{_span(seeds)} training seeds, {_span(items)} test items"
 
 
 def first_page(report: Reported) -> str:
@@ -177,7 +54,7 @@ def first_page(report: Reported) -> str:
     return texts.text(
         "first_page",
         report=report,
-        link=_link,
+        link=link,
         numbers=numbers,
         in_print=in_print,
         of_print=_of_print,
@@ -246,14 +123,11 @@ def _column(tables: Path, scales: Mapping[str, int]) -> dict[str, str]:
 
 def _across(report: Reported) -> dict[str, Any]:
     """What the table across papers says: its rows, what was learnt of it, what to use when, and its figure."""
-    across = report.papers.get(ACROSS)
     found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": []}
-    path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
-    if across is None or not path.is_file():
+    rows = _overview(report)
+    if rows is None:
         return found
-    rows = Overview.read(path)
-    if not rows.directions:
-        return found
+    across = report.papers[ACROSS]
     on_scenes = across.said["datasets"] == ["scenes"]
     found["on"] = "generated scenes" if on_scenes else ", ".join(across.said["datasets"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
@@ -270,12 +144,21 @@ def _across(report: Reported) -> dict[str, Any]:
         "budget": rows.budget,
         "of_table": rows.n,
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
-        "advice": advice(rows, _uses(report, rows)),
+        "advice": advice(rows, uses(report, rows)),
         "of_objectives": learnt(rows),
         "lacking": [name for name in _WANTED if not rows.has(name) and (on_scenes or name not in _OF_FACTS)],
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),
     }
+
+
+def _overview(report: Reported) -> Overview | None:
+    """The table across papers; None without numbers."""
+    path = report.folder / ACROSS / "tables" / f"{ACROSS}.csv"
+    if ACROSS not in report.papers or not path.is_file():
+        return None
+    rows = Overview.read(path)
+    return rows if rows.directions else None
 
 
 def _budget(minutes: Mapping[str, float]) -> str:
@@ -287,134 +170,6 @@ def _budget(minutes: Mapping[str, float]) -> str:
     ends = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(others), max(others))))
     named = ", ".join(f"{label} {taken:.1f}" for label, taken in longer.items())
     return f"{ends} minutes of training" + (f" ({named})" if named else "")
-
-
-def _uses(report: Reported, rows: Overview) -> dict[str, str]:
-    """Use of the advice -> what the papers' own runs and other data say of it."""
-    by_id = {claim.id: (paper, claim) for paper, claim in report.claims()}
-    uses = {CIDER_OF_BEAM: _of_quality(report), SMOOTHING: _of_smoothing(report, by_id)}
-    for use, names in _OF_USE.items():
-        uses[use] = _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
-    judge = "R@10 by the judge, with CIDEr in brackets"
-    true = "true captions, with CIDEr in brackets"
-    uses[DISTINCT] = f"{_in_own_runs(report, rows, own_runs.JUDGE, judge)} {uses[DISTINCT]}".strip()
-    uses[TRUTH] = f"{_in_own_runs(report, rows, 'all_true', true)} {uses[TRUTH]}".strip()
-    return uses
-
-
-def _of_quality(report: Reported) -> str:
-    """How the CIDEr of the papers' objectives compares with cross-entropy's that was trained as long."""
-    compared = own_runs.cider_against_likelihood(report.papers)
-    if not compared:
-        return ""
-    sides = {1: "above it", 0: "not told apart from it", -1: "below it"}
-    parts = []
-    for side, words in sides.items():
-        told = [
-            f"{_left(line)} {numbers(line)} {_in_brackets(report, paper, claim, line)}"
-            for paper, claim, line in compared
-            if line.side == side
-        ]
-        if told:
-            parts.append(f"{words}: {', '.join(told)}")
-    text = "**In the papers' own runs, against cross-entropy of as many updates** (95% intervals, no q; min: "
-    text += "minutes of one core for a seed): "
-    text += f"{'; '.join(parts)}. Others were not compared so."
-    for data, papers in report.published.items():
-        pairs = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
-        told = [f"{_left(line)} {numbers(other)}" for line, other in pairs if other]
-        if told:
-            text += f" *On {data}*, of these: {', '.join(told)}."
-    return text
-
-
-def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
-    """A link to a claim, of which a comparison may be a detail or one of several that it needs; and the minutes of
-    training of the run on the left."""
-    decides = line.key in {primary.key for primary in claim.primary}
-    part = ", CIDEr alone" if decides and len(claim.primary) > 1 and claim.verdict != HOLDS else ""
-    minutes = report.papers[paper].provenance["minutes"].get(line.left)
-    took = "" if minutes is None else f", {minutes:.1f} min"
-    return f"({'' if decides else 'detail of '}{_link(paper, claim)}{part}{took})"
-
-
-def _in_own_runs(report: Reported, rows: Overview, metric: str, words: str) -> str:
-    """What a measure says of the best captions in the papers' own runs, of objectives of the table and cross-entropy,
-    each with its CIDEr."""
-    labels, told = {row.label for row in rows.objectives}, []
-    for paper, summary in report.papers.items():
-        if metric == own_runs.JUDGE and not own_runs.knows_a_judge(summary):
-            continue
-        values, quality = own_runs.levels(summary, metric), own_runs.levels(summary, "CIDEr")
-        sides = [label for label in values if label in quality and (label in labels or label in _baselines(summary))]
-        if labels.isdisjoint(sides):
-            continue
-        sides.sort(key=lambda label: -values[label])
-        levels = ", ".join(f"{label} {values[label]:.1f} ({quality[label]:.1f})" for label in sides)
-        captioner = report.captioner(paper)
-        whose = f"{summary.said['label']}'s own runs" + (f" (captioner: {captioner})" if captioner else "")
-        told.append(f"In {whose}, {words}: {levels}.")
-    return " ".join(told)
-
-
-def _baselines(summary: Summary) -> list[str]:
-    """The labels of a paper's runs of cross-entropy that claims compare others with."""
-    likelihood = summary.said.get("likelihood", [])
-    lines = [line for claim in summary.claims for line in claim.lines if line.key[4] in likelihood]
-    return [line.sides.partition(" against ")[2] for line in lines]
-
-
-def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> str:
-    """What claims of smoothing say, here and on other data, and what they could have found."""
-    told, finds = [], []
-    for paper, claim in (by_id[name] for name in _SMOOTHING if name in by_id):
-        line = claim.deciding
-        if not line.difference:
-            continue
-        others = [f"on {data} {numbers(there.line)}" for data, there in report.elsewhere(paper, claim).items()]
-        greedy = _by_greedy(claim, line)
-        if greedy:
-            others.insert(0, f"greedy {numbers(greedy)}")
-        beside = f" ({'; '.join(others)})" if others else ""
-        told.append(f"{_left(line)} ({_link(paper, claim)}) {numbers(line)}{beside}")
-        if line.detectable:
-            finds.append(float(line.detectable))
-    if not told:
-        return ""
-    text = f"In its paper's own runs without attention ([with it, and translation]({paper}/report.md)), CIDEr, beam, "
-    text += "over MLE: "
-    text += f"{', '.join(told)}."
-    if finds:
-        ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
-        text += f" Differences of {' to '.join(ends)} would have been found four times in five."
-    return text
-
-
-def _by_greedy(claim: Claim, line: Line) -> Line | None:
-    """The same comparison of greedy captions, where a claim has it."""
-    paper, metric, _, *rest = line.key
-    return next((other for other in claim.lines if other.key == (paper, metric, "greedy", *rest)), None)
-
-
-def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:
-    """What all other data tell of some claims; "" without other data."""
-    if not report.published:
-        return ""
-    told = [_told_on(report, data, claims) for data in report.published]
-    return " ".join(filter(None, told))
-
-
-def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -> str:
-    """ "*On Flickr8k:* CIDEr, a against b +25.2 [23.2, 27.1] ([C1](..))." "" where nothing was measured there."""
-    told = []
-    for paper, claim in claims:
-        there = report.elsewhere(paper, claim).get(data)
-        # A sum of two comparisons has no interval.
-        if there and there.words != elsewhere.SUM:
-            # An older rule has not written the sides.
-            compared = ", ".join(filter(None, (there.line.metric, there.line.sides)))
-            told.append(f"{compared} {numbers(there.line)} ({_link(paper, claim)})")
-    return f"*On {data}:* {'; '.join(told)}." if told else ""
 
 
 def _of_print(line: Line) -> str:
@@ -430,18 +185,11 @@ def _of_print(line: Line) -> str:
     return f"{words}, {'inside' if line.expected_inside else 'outside'} the interval"
 
 
-def _left(line: Line) -> str:
-    return line.sides.partition(" against ")[0]
-
-
-def _link(paper: str, claim: Claim) -> str:
-    return f"[{claim.id}]({paper}/report.md#{claim.id.lower()})"
-
-
 def _findings(report: Reported) -> dict[str, Any]:
     """What each paper claims above all, here and on other data, with the controls of it that this page shows; and the
     papers whose claim was not run."""
     findings, left_out = [], []
+    rows = _overview(report)
     for paper, summary in report.papers.items():
         claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
         if not summary.claims:
@@ -462,10 +210,19 @@ def _findings(report: Reported) -> dict[str, Any]:
                 "first": None if told else first,
                 "there": report.elsewhere(paper, claim),
                 "controls": [control for control in controls if control is not by_judge],
-                "judged": by_judge.verdict if by_judge else "",
+                "judged": by_judge,
+                "across": _across_says(rows, finding.get("across")),
             }
         )
     return {"findings": findings, "left_out": left_out, "headlines": _headlines(report, findings)}
+
+
+def _across_says(rows: Overview | None, asked: Mapping[str, str] | None) -> str:
+    """What the table across papers says of two of its rows; "" where nothing is asked, or it does not have them."""
+    if rows is None or not asked:
+        return ""
+    compared = rows.compared(asked["left"], asked["right"], asked["column"])
+    return f"{asked['column']} {compared}" if compared else ""
 
 
 def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> str:
@@ -474,7 +231,7 @@ def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> str:
     for finding in findings:
         claim, summary = finding["claim"], report.papers[finding["paper"]]
         verdict = claim.verdict if claim.verdict in _HEADLINES else ""
-        alone = finding["judged"] and finding["judged"] != HOLDS
+        alone = finding["judged"] and finding["judged"].verdict != HOLDS
         kind = _BY_ITSELF if verdict == HOLDS and alone else verdict
         counted = "" if verdict == HOLDS else outcomes.counted(claim)
         label = str(summary.said["label"])
@@ -521,16 +278,12 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
     }
 
 
-def _span(numbers: Collection[int]) -> str:
-    return " to ".join(f"{number:,}" for number in sorted({min(numbers), max(numbers)})) if numbers else "no"
-
-
 def _limits(report: Reported) -> dict[str, Any]:
     seeds = {number for _, claim in report.claims() for line in claim.lines for number in line.seeds}
     said = [summary.said for summary in report.papers.values()]
     return {
         "generated": any({"scenes", "clips"} & set(contents["datasets"]) for contents in said),
-        "repeated": _span(seeds) if seeds else "",
+        "repeated": span(seeds) if seeds else "",
         "levels": list(dict.fromkeys(name for contents in said for name in contents["levels"])),
     }
 

@@ -36,9 +36,13 @@ def _of_quality(overview: Overview, base: Row) -> str:
     who = f"{_labels(better)} {'is' if len(better) == 1 else 'are'}" if better else "no objective is"
     within = f"Within {overview.budget} {who}" if overview.budget else f"{who[0].upper()}{who[1:]}"
     rest = number - len(better) - len(worse)
-    text = f"**CIDEr of the best caption.** {within} clearly above cross-entropy trained further; "
+    text = f"**CIDEr of the best caption.** {within} clearly above cross-entropy trained further"
+    if not better and not worse:
+        values = [row.levels[CIDER].value for row in overview.objectives if CIDER in row.levels]
+        ends = " to ".join(dict.fromkeys(f"{value:.1f}" for value in (min(values), max(values))))
+        return f"{text}, or below: {ends} against {base.levels[CIDER].value:.1f}."
     below = f"{len(worse)} of {number} are clearly below" + (f" ({_labels(worse)})" if worse else "")
-    return f"{text}{below}, and {rest} are not told apart from it."
+    return f"{text}; {below}, and {rest} are not told apart from it."
 
 
 def _of_samples(overview: Overview, base: Row) -> str:

@@ -135,6 +135,17 @@ class Overview:
         """Whether a row is shown to be better than another in a column."""
         return column in row.levels and other.run in row.levels[column].ahead_of
 
+    def compared(self, left: str, right: str, column: str) -> str:
+        """ "46.9 (PSST) against 61.2 (Luo et al. 2018), clearly worse": two runs in a column; "" where it lacks one."""
+        sides = [row for run in (left, right) for row in self.rows if row.run == run and column in row.levels]
+        if len(sides) < 2:
+            return ""
+        one, other = sides
+        told = "clearly better" if self.is_ahead(one, other, column) else "not told apart"
+        told = "clearly worse" if self.is_ahead(other, one, column) else told
+        left, right = (f"{row.levels[column].value:.1f} ({row.label})" for row in sides)
+        return f"{left} against {right}, {told}"
+
     def best(self, column: str, rows: Sequence[Row]) -> Row | None:
         measured = [row for row in rows if column in row.levels]
         sign = -1 if self.directions.get(column) == "lower" else 1

@@ -1,6 +1,8 @@
 """What the papers' own runs say, beside the table of all objectives: of CIDEr, and of independent listeners."""
 
+import csv
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from seqcap.report.summary import Claim, Line, Summary
 
@@ -37,6 +39,15 @@ def levels(summary: Summary, metric: str) -> dict[str, float]:
             if (evidence.metric, evidence.decoder) == (metric, "beam") and "beam's" not in evidence.what:
                 by_label |= {side.label: side.value for side in evidence.sides}
     return by_label
+
+
+def gains(path: Path, block: str) -> list[float]:
+    """What each row of a block of smoothing's table of gains gains over likelihood; [] without the table."""
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if (line["block"], line["column"]) == (block, "gain over MLE")]
+    return [float(line["ours"]) for line in lines if line["ours"]]
 
 
 def knows_a_judge(summary: Summary) -> bool:

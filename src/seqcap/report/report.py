@@ -9,8 +9,9 @@ from pathlib import Path
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, texts
+from seqcap.report.all_papers import Reported
 from seqcap.report.curves import HEADER
-from seqcap.report.first_page import Reported, first_page
+from seqcap.report.first_page import first_page
 from seqcap.report.html import file_of, write_html
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import RESULTS, Summary, read_all

@@ -186,6 +186,7 @@ def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
                 "why": judged_claim.claim.why,
                 "explained": judged_claim.claim.explained,
                 "control": judged_claim.claim.control,
+                "about": judged_claim.claim.about,
                 "records": [outcome.given.model_dump(mode="json") for outcome in judged_claim.judged.outcomes],
             }
             for judged_claim in judged

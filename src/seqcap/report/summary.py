@@ -16,6 +16,7 @@ from seqcap.report.evidence import Evidence
 from seqcap.report.verdicts import (
     COLUMNS,
     LESS,
+    NOT_RUN,
     REVERSED,
     UNSURE,
     Judgement,
@@ -101,12 +102,13 @@ class Claim:
 
     id: str
     sentence: str
-    explained: str  # why it does not hold, or what was tried
+    explained: str  # why it does not hold, or what was tried; of one that holds, what limits it
     control: bool  # whether it is a question of ours
     verdict: str
     words: str  # the verdict with what belongs to it
     deciding: Line  # the primary comparison that the verdict is of; its `what` names both sides
     lines: tuple[Line, ...]
+    about: str = ""  # of a control: the claim that it asks about, if it is one
     # Whether its comparison is against the claim, and cannot tell because the side that lags was still rising.
     excused: bool = False
 
@@ -203,6 +205,8 @@ class Summary:
             words=judged.judgement,
             deciding=replace(deciding, what=f"{deciding.what}: {deciding.sides}"),
             lines=tuple(_line(outcome) for outcome in judged.outcomes),
+            # Results of older code do not say it.
+            about=claim.get("about", ""),
             excused=judged.deciding.excused,
         )
 
@@ -218,6 +222,10 @@ class Summary:
             deciding=lines[0],
             lines=lines,
         )
+
+    def controls_of(self, claim: Claim) -> list[Claim]:
+        """Our questions about one of its claims, of those that were run."""
+        return [other for other in self.claims if other.about == claim.id and other.verdict != NOT_RUN]
 
     def measures(self, metric: str) -> bool:
         """Whether a comparison is of a metric."""

@@ -249,9 +249,16 @@ class Judgement:
         if len(self.primary) == 1:
             words = self.first.judgement
         else:
-            beside = self.size or "; ".join(filter(None, (self._which, self._open)))
+            beside = self._sized or "; ".join(filter(None, (self._which, self._open)))
             words = f"{read(self.verdict)} ({beside})" if beside else self.deciding.judgement
         return f"{words} {DAGGER}" if self.not_converged else words
+
+    @property
+    def _sized(self) -> str:
+        """How much it is beside the paper's, and in what, where comparisons differ in it; "" if it does not hold."""
+        known = [outcome for outcome in self.primary if outcome.size]
+        due = [outcome for outcome in known if outcome.size == self.size]
+        return f"{self.size}: {self._names(due)}" if self.size and len(due) < len(known) else self.size
 
     @property
     def _open(self) -> str:

@@ -1,0 +1,157 @@
+"""What the first page is made of: the committed results of all papers, and what has been published on other data."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from seqcap.report import REPORTS, elsewhere
+from seqcap.report.elsewhere import There
+from seqcap.report.overview import ACROSS
+from seqcap.report.reported import ReportConfig
+from seqcap.report.summary import Claim, Summary, foremost
+from seqcap.report.verdicts import NOT_RUN
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What the first page is made of: the committed results of all papers."""
+
+    config: ReportConfig
+    folder: Path  # of the report
+    papers: Mapping[str, Summary]  # those whose results are there
+    published: Mapping[str, Mapping[str, Summary]]  # data -> paper -> what an experiment on it has published
+    studies: Mapping[Path, Summary]  # folder -> what a study of ours has published
+    faults: Sequence[str]  # why published data are left out
+    probed: bool  # whether the features of generated images were probed
+
+    def claims(self) -> Iterator[tuple[str, Claim]]:
+        for paper, summary in self.papers.items():
+            for claim in summary.claims:
+                yield paper, claim
+
+    def elsewhere(self, paper: str, claim: Claim) -> dict[str, There]:
+        """Data -> the comparison there that decides a claim here, if it has a number."""
+        comparisons = {}
+        for data, papers in self.published.items():
+            there = elsewhere.same(claim, self.papers[paper], papers[paper]) if paper in papers else None
+            if there:
+                comparisons[data] = there
+        return comparisons
+
+    def another(self, paper: str, claim: Claim, data: str) -> str:
+        """A link to a claim on other data that decide it by another comparison; "" where they do not test it."""
+        summary, page = self.published[data].get(paper), self.page_of(paper, data)
+        if summary is None or not page or not elsewhere.is_tested(claim, summary):
+            return ""
+        return f"[another comparison]({page}#{claim.id.lower()})"
+
+    def shown(self, paper: str) -> list[Claim]:
+        """The claims of a paper that this page shows (`foremost`), of those that were run."""
+        summary = self.papers[paper]
+        claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
+        return [claims[name] for name in foremost(summary.said["finding"], list(claims))]
+
+    def tabled(self, paper: str) -> list[Claim]:
+        """Those of the claims of a paper that this page shows which its table has. What was learnt tells our controls,
+        where numbers prove something."""
+        return [claim for claim in self.shown(paper) if not (claim.control and self.config.proves)]
+
+    def captioner(self, paper: str) -> str:
+        """A paper's captioner; "" where it has several, or its results do not say it."""
+        names = self.papers[paper].said.get("captioners", [])
+        return str(names[0]) if len(names) == 1 else ""
+
+    def has_another_judge(self, data: str) -> bool:
+        """Whether a paper's judge on other data is of the kind that pays, and its judge here is not."""
+        papers = self.published[data].items()
+        known = [(self.papers[paper], summary) for paper, summary in papers if paper in self.papers]
+        return any(elsewhere.has_another_judge(here, there) for here, there in known)
+
+    def page_of(self, paper: str, data: str) -> str:
+        """A paper's page on other data, relative to this report; "" where it is not in its folder."""
+        return self.page(Path(self.config.beside[data], paper))
+
+    def page(self, folder: Path) -> str:
+        """The page in a folder of results, relative to this report; "" where it is not in its folder."""
+        page = folder / "report.md"
+        return page.relative_to(self.folder).as_posix() if page.is_relative_to(self.folder) else ""
+
+    def with_numbers(self, paper: str) -> list[str]:
+        """The other data that a claim of a paper which this page shows has a number on."""
+        tabled = self.tabled(paper)
+        return [data for data in self.published if any(data in self.elsewhere(paper, claim) for claim in tabled)]
+
+    def unmeasured(self, data: str) -> list[str]:
+        """The papers with results on other data which have no number there of a claim that this page shows."""
+        here = {paper: summary for paper, summary in self.papers.items() if paper in self.published[data]}
+        return [
+            str(summary.said["label"])
+            for paper, summary in here.items()
+            if not any(data in self.elsewhere(paper, claim) for claim in self.tabled(paper))
+        ]
+
+    @property
+    def is_across_here_alone(self) -> bool:
+        """Whether no other data have the table of all objectives."""
+        return all(ACROSS not in papers for papers in self.published.values())
+
+    def pages_on(self, data: str, papers: Collection[str]) -> str:
+        """Some papers with results on other data, each with a link to its page there."""
+        labels = {paper: str(self.published[data][paper].said["label"]) for paper in papers}
+        pages = {paper: self.page_of(paper, data) for paper in labels}
+        return ", ".join(f"[{label}]({pages[paper]})" if pages[paper] else label for paper, label in labels.items())
+
+    @property
+    def is_of_this_checkout(self) -> bool:
+        """Whether it is that of `seqcap repro`, and not that of a published experiment."""
+        return self.folder == REPORTS
+
+    @property
+    def absent(self) -> list[str]:
+        return [paper for paper in self.config.papers if paper not in self.papers]
+
+    @property
+    def datasets(self) -> str:
+        return ", ".join(dict.fromkeys(data for summary in self.papers.values() for data in summary.said["datasets"]))
+
+    @property
+    def on_generated(self) -> str:
+        """ " on generated scenes": what the title says of the data."""
+        generated = set(self.datasets.split(", ")) <= {"scenes", "clips"}
+        return f" on generated {' and '.join(self.datasets.split(', '))}" if generated else ""
+
+    @property
+    def scales(self) -> str:
+        return ", ".join(dict.fromkeys(summary.provenance["scale"] for summary in self.papers.values()))
+
+    @property
+    def older(self) -> list[str]:
+        """The labels of the papers whose claims are not counted."""
+        return [summary.said["label"] for summary in self.papers.values() if summary.rule and summary.claims]
+
+    @property
+    def judged_before(self) -> list[str]:
+        """What is judged by an older rule: papers, and other data."""
+        published = self.published.items()
+        return self.older + [data for data, papers in published if any(summary.rule for summary in papers.values())]
+
+    def total(self, *, control: bool) -> Counter[str]:
+        """The verdicts on all papers' claims, or on our controls."""
+        counts = [summary.counts(control=control) for summary in self.papers.values()]
+        return sum(counts, Counter[str]())
+
+    def sizes(self, data: str) -> str:
+        """ "2 training seeds, 1,000 test items" of the comparisons on other data."""
+        lines = [line for summary in self.published[data].values() for claim in summary.claims for line in claim.lines]
+        seeds = {number for line in lines for number in line.seeds}
+        items = {line.items for line in lines if line.items}
+        return f"{span(seeds)} training seeds, {span(items)} test items"
+
+
+def span(numbers: Collection[int]) -> str:
+    return " to ".join(f"{number:,}" for number in sorted({min(numbers), max(numbers)})) if numbers else "no"
+
+
+def link(paper: str, claim: Claim) -> str:
+    return f"[{claim.id}]({paper}/report.md#{claim.id.lower()})"

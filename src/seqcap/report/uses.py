@@ -1,0 +1,155 @@
+"""What the papers' own runs and other data say of each use of an objective, beside the advice by the table of all."""
+
+from collections.abc import Mapping, Sequence
+
+from seqcap.report import elsewhere, own_runs
+from seqcap.report.advice import SMOOTHING
+from seqcap.report.all_papers import Reported, link
+from seqcap.report.outcomes import numbers
+from seqcap.report.overview import CIDER, DISTINCT, SAMPLES, TRUTH, Overview
+from seqcap.report.summary import Claim, Line, Summary
+from seqcap.report.verdicts import HOLDS
+
+# Use of the advice -> the claims that tell of it on other data.
+_OF_USE = {SAMPLES: ("C1", "C2"), DISTINCT: ("D3a", "D1a", "D2a", "D10"), TRUTH: ("D12d",)}
+# The claims that a kind of smoothing beats likelihood in captions, without attention and with it.
+_SMOOTHING, _WITH_ATTENTION = ("L1", "L3", "L6"), "L6b"
+
+
+def uses(report: Reported, rows: Overview) -> dict[str, str]:
+    """Use of the advice -> what the papers' own runs and other data say of it."""
+    by_id = {claim.id: (paper, claim) for paper, claim in report.claims()}
+    uses = {CIDER: _of_quality(report), SMOOTHING: _of_smoothing(report, by_id)}
+    for use, names in _OF_USE.items():
+        uses[use] = _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
+    judged = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
+    true = {"all_true": "true captions", "CIDEr": "CIDEr"}
+    uses[DISTINCT] = f"{_in_own_runs(report, rows, judged)} {uses[DISTINCT]}".strip()
+    uses[TRUTH] = f"{_in_own_runs(report, rows, true)} {uses[TRUTH]}".strip()
+    return uses
+
+
+def _of_quality(report: Reported) -> str:
+    """How the CIDEr of the papers' objectives compares with cross-entropy's that was trained as long."""
+    compared = own_runs.cider_against_likelihood(report.papers)
+    if not compared:
+        return ""
+    sides = {1: "above it", 0: "not told apart from it", -1: "below it"}
+    parts = []
+    for side, words in sides.items():
+        told = [
+            f"{_left(line)} {numbers(line)} {_in_brackets(report, paper, claim, line)}"
+            for paper, claim, line in compared
+            if line.side == side
+        ]
+        if told:
+            parts.append(f"{words}: {', '.join(told)}")
+    text = "**In the papers' own runs, against cross-entropy of as many updates** (95% intervals, each by "
+    text += "itself; min: minutes of one core for a seed): "
+    text += f"{'; '.join(parts)}. Others were not compared so."
+    for data, papers in report.published.items():
+        pairs = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
+        told = [f"{_left(line)} {numbers(other)}" for line, other in pairs if other]
+        if told:
+            text += f" *On {data}* so compared: {', '.join(told)}."
+    return text
+
+
+def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
+    """A link to a claim, of which a comparison may be a detail or one of several that it needs; and the minutes of
+    training of the run on the left."""
+    decides = line.key in {primary.key for primary in claim.primary}
+    part = ", CIDEr alone" if decides and len(claim.primary) > 1 and claim.verdict != HOLDS else ""
+    minutes = report.papers[paper].provenance["minutes"].get(line.left)
+    took = "" if minutes is None else f", {minutes:.1f} min"
+    return f"({'' if decides else 'detail of '}{link(paper, claim)}{part}{took})"
+
+
+def _in_own_runs(report: Reported, rows: Overview, measures: Mapping[str, str]) -> str:
+    """What a measure says of the best captions in the papers' own runs, of objectives of the table and cross-entropy,
+    the highest first, and others in brackets. `measures`: metric -> its words, the first one outside the brackets."""
+    labels, told = {row.label for row in rows.objectives}, []
+    first, *others = measures.values()
+    for paper, summary in report.papers.items():
+        if own_runs.JUDGE in measures and not own_runs.knows_a_judge(summary):
+            continue
+        values, *beside = (own_runs.levels(summary, metric) for metric in measures)
+        known = [label for label in values if all(label in levels for levels in beside)]
+        sides = [label for label in known if label in labels or label in _baselines(summary)]
+        if labels.isdisjoint(sides):
+            continue
+        sides.sort(key=lambda label: -values[label])
+        brackets = {label: ", ".join(f"{levels[label]:.1f}" for levels in beside) for label in sides}
+        told_of = ", ".join(f"{label} {values[label]:.1f} ({brackets[label]})" for label in sides)
+        captioner = report.captioner(paper)
+        whose = f"{summary.said['label']}'s own runs" + (f" (captioner: {captioner})" if captioner else "")
+        told.append(f"In {whose}, {first}, with {' and '.join(others)} in brackets: {told_of}.")
+    return " ".join(told)
+
+
+def _baselines(summary: Summary) -> list[str]:
+    """The labels of a paper's runs of cross-entropy that claims compare others with."""
+    likelihood = summary.said.get("likelihood", [])
+    lines = [line for claim in summary.claims for line in claim.lines if line.key[4] in likelihood]
+    return [line.sides.partition(" against ")[2] for line in lines]
+
+
+def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> str:
+    """What claims of smoothing say, here and on other data, and what they could have found."""
+    told, finds = [], []
+    for paper, claim in (by_id[name] for name in _SMOOTHING if name in by_id):
+        line = claim.deciding
+        if not line.difference:
+            continue
+        others = [f"on {data} {numbers(there.line)}" for data, there in report.elsewhere(paper, claim).items()]
+        greedy = _by_greedy(claim, line)
+        if greedy:
+            others.insert(0, f"greedy {numbers(greedy)}")
+        beside = f" ({'; '.join(others)})" if others else ""
+        told.append(f"{_left(line)} ({link(paper, claim)}) {numbers(line)}{beside}")
+        if line.detectable:
+            finds.append(float(line.detectable))
+    if not told:
+        return ""
+    text = f"In its paper's own runs, CIDEr, beam, over MLE, without attention: {', '.join(told)}."
+    if finds:
+        ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
+        text += f" Differences of {' to '.join(ends)} would have been found four times in five."
+    gains = own_runs.gains(report.folder / paper / "tables" / "smoothing_gains.csv", "CIDEr, with attention")
+    if _WITH_ATTENTION in by_id and gains:
+        attentive, line = by_id[_WITH_ATTENTION], by_id[_WITH_ATTENTION][1].deciding
+        text += f" With attention {sum(gain > 0 for gain in gains)} of {len(gains)} losses are above it, most with one "
+        text += f"seed; {_left(line)} ({link(*attentive)}): {numbers(line)}."
+    return text
+
+
+def _by_greedy(claim: Claim, line: Line) -> Line | None:
+    """The same comparison of greedy captions, where a claim has it."""
+    paper, metric, _, *rest = line.key
+    return next((other for other in claim.lines if other.key == (paper, metric, "greedy", *rest)), None)
+
+
+def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:
+    """What all other data tell of some claims; "" without other data."""
+    if not report.published:
+        return ""
+    told = [_told_on(report, data, claims) for data in report.published]
+    return " ".join(filter(None, told))
+
+
+def _told_on(report: Reported, data: str, claims: Sequence[tuple[str, Claim]]) -> str:
+    """ "*On Flickr8k:* CIDEr, SLL against XE +25.2 [23.2, 27.1] ([C1](..))." "" where nothing was measured there."""
+    told, measured = list[str](), ""
+    for paper, claim in claims:
+        there = report.elsewhere(paper, claim).get(data)
+        if there:
+            summed = f" {elsewhere.SUM}" if there.words == elsewhere.SUM else ""
+            metric = "" if told and there.line.metric == measured else f"{there.line.metric}, "
+            measured = there.line.metric
+            # An older rule has not written the sides, which are those here.
+            told.append(f"{metric}{claim.deciding.sides} {numbers(there.line)}{summed} ({link(paper, claim)})")
+    return f"*On {data}:* {'; '.join(told)}." if told else ""
+
+
+def _left(line: Line) -> str:
+    return line.sides.partition(" against ")[0]
