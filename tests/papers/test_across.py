@@ -33,7 +33,7 @@ LIKE = {
     "across_rl": "rl",
     "across_reinforce": "reinforce_w22",
     "across_psst": "multinomial_w14",
-    "across_st": "st_w14",
+    "across_st": "st_w67",
     "across_luo": "luo_w67",
     "across_sll": "sll",
     "across_sll_me": "sll_me",
