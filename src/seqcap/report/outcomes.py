@@ -15,7 +15,7 @@ _COUNTED = {
     "": ("is open", "are open"),
 }
 _FAILED_BEFORE = "does not hold"  # of an older rule
-_MOST_NAMED = 4  # comparisons against a claim that are named beside the one that decides
+_MOST_NAMED = 2  # comparisons against a claim that are named beside the one that decides
 
 
 # Who finds what a claim measures, by the beginning of its metric.
