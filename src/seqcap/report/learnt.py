@@ -68,8 +68,9 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
         ahead = [row for row in better if overview.is_ahead(row, base, LITERAL)]
         behind = [row for row in better if overview.is_ahead(base, row, LITERAL)]
         if ahead or behind:
-            text += f" The literal listener clearly finds more by those of {_labels(ahead)}, fewer by those of "
-            text += f"{_labels(behind)}."
+            found = {"more": ahead, "fewer": behind}
+            parts = [f"{words} by those of {_labels(rows)}" for words, rows in found.items() if rows]
+            text += f" The literal listener clearly finds {', '.join(parts)}."
         else:
             text += " A literal listener does not clearly find more, or fewer, by any of them."
     if overview.has(TRUTH):
