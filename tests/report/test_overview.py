@@ -102,8 +102,8 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     rows["joint"] = {**rows["joint"], TWIN: 65}
     rows["xe"] = {**rows["xe"], TWIN: 40}
     *_, both, _ = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))
-    # The truest is named with what it is not told apart from.
-    assert "found more often TOK has most true captions (not told apart: JOINT): R@10 by the judge 55.0" in both
+    # Of the truest, which are not told apart, that with the highest CIDEr is named first.
+    assert "found more often TOK has most true captions (not told apart: JOINT, of less CIDEr): R@10 by" in both
     rows["scst"] = REINFORCED | {DISTINCT: 58, TWIN: 58}
     *_, distinct, both, truth = advice(table(rows), others={DISTINCT: "*On photographs:* as here.", TRUTH: ""})
     assert both.startswith("**Captions that tell images apart and are not clearly less often true: SCST.** R@10 by the")

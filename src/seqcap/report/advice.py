@@ -168,9 +168,11 @@ def _for_both(overview: Overview, base: Row) -> str:
     text += "found more often"
     truest = overview.best(TRUTH, distinct)
     assert truest is not None
-    close = [row.label for row in overview.close(truest, TRUTH) if row in distinct]
-    apart = f" (not told apart: {', '.join(close)})" if close else ""
-    return f"{text} {truest.label} has most true captions{apart}: {_against(overview, truest, base, columns)}."
+    tied = [truest, *(row for row in overview.close(truest, TRUTH) if row in distinct)]
+    first = overview.best(CIDER, tied) or truest
+    others = [row.label for row in tied if row is not first]
+    apart = f" (not told apart: {', '.join(others)}, of less CIDEr)" if others else ""
+    return f"{text} {first.label} has most true captions{apart}: {_against(overview, first, base, columns)}."
 
 
 def _for_truth(overview: Overview, base: Row) -> str:
