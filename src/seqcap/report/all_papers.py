@@ -84,12 +84,8 @@ class Reported:
 
     def unmeasured(self, data: str) -> list[str]:
         """The papers with results on other data which have no number there of a claim that this page shows."""
-        here = {paper: summary for paper, summary in self.papers.items() if paper in self.published[data]}
-        return [
-            str(summary.said["label"])
-            for paper, summary in here.items()
-            if not any(data in self.elsewhere(paper, claim) for claim in self.tabled(paper))
-        ]
+        there = [paper for paper in self.papers if paper in self.published[data]]
+        return [str(self.papers[paper].said["label"]) for paper in there if data not in self.with_numbers(paper)]
 
     @property
     def is_across_here_alone(self) -> bool:
@@ -150,8 +146,10 @@ class Reported:
 
 
 def span(numbers: Collection[int]) -> str:
+    """ "1 to 2": the lowest and the highest of some counts, once where they are one; "no" without any."""
     return " to ".join(f"{number:,}" for number in sorted({min(numbers), max(numbers)})) if numbers else "no"
 
 
 def link(paper: str, claim: Claim) -> str:
+    """A link from the first page to a claim on its paper's page."""
     return f"[{claim.id}]({paper}/report.md#{claim.id.lower()})"

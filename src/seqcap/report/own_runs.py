@@ -41,13 +41,15 @@ def levels(summary: Summary, metric: str) -> dict[str, float]:
     return by_label
 
 
-def gains(path: Path, block: str) -> list[float]:
-    """What each row of a block of smoothing's table of gains gains over likelihood; [] without the table."""
+def gains(path: Path, block: str) -> list[tuple[float, int]]:
+    """What each row of a block of smoothing's table of gains gains over likelihood, in the table's scale, and its
+    seeds; [] without the table."""
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if (line["block"], line["column"]) == (block, "gain over MLE")]
-    return [float(line["ours"]) for line in lines if line["ours"]]
+    # "2000 images x 1 and 5 seeds": of the row, and of likelihood.
+    return [(float(line["ours"]), int(line["n"].rpartition(" x ")[2].split()[0])) for line in lines if line["ours"]]
 
 
 def knows_a_judge(summary: Summary) -> bool:

@@ -19,14 +19,14 @@ _SMOOTHING, _WITH_ATTENTION = ("L1", "L3", "L6"), "L6b"
 def uses(report: Reported, rows: Overview) -> dict[str, str]:
     """Use of the advice -> what the papers' own runs and other data say of it."""
     by_id = {claim.id: (paper, claim) for paper, claim in report.claims()}
-    uses = {CIDER: _of_quality(report), SMOOTHING: _of_smoothing(report, by_id)}
+    by_use = {CIDER: _of_quality(report), SMOOTHING: _of_smoothing(report, by_id)}
     for use, names in _OF_USE.items():
-        uses[use] = _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
+        by_use[use] = _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
     judged = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
     true = {"all_true": "true captions", "CIDEr": "CIDEr"}
-    uses[DISTINCT] = f"{_in_own_runs(report, rows, judged)} {uses[DISTINCT]}".strip()
-    uses[TRUTH] = f"{_in_own_runs(report, rows, true)} {uses[TRUTH]}".strip()
-    return uses
+    by_use[DISTINCT] = f"{_in_own_runs(report, rows, judged)} {by_use[DISTINCT]}".strip()
+    by_use[TRUTH] = f"{_in_own_runs(report, rows, true)} {by_use[TRUTH]}".strip()
+    return by_use
 
 
 def _of_quality(report: Reported) -> str:
@@ -115,12 +115,20 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
     if finds:
         ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
         text += f" Differences of {' to '.join(ends)} would have been found four times in five."
-    gains = own_runs.gains(report.folder / paper / "tables" / "smoothing_gains.csv", "CIDEr, with attention")
-    if _WITH_ATTENTION in by_id and gains:
-        attentive, line = by_id[_WITH_ATTENTION], by_id[_WITH_ATTENTION][1].deciding
-        text += f" With attention {sum(gain > 0 for gain in gains)} of {len(gains)} losses are above it, most with one "
-        text += f"seed; {_left(line)} ({link(*attentive)}): {numbers(line)}."
+    if _WITH_ATTENTION in by_id:
+        text += _with_attention(report, *by_id[_WITH_ATTENTION])
     return text
+
+
+def _with_attention(report: Reported, paper: str, claim: Claim) -> str:
+    """How many losses are above likelihood with attention, and by how much a claim's is; "" without the table."""
+    gains = own_runs.gains(report.folder / paper / "tables" / "smoothing_gains.csv", "CIDEr, with attention")
+    if not gains:
+        return ""
+    above, single = sum(gain > 0 for gain, _ in gains), sum(seeds == 1 for _, seeds in gains)
+    line = claim.deciding
+    text = f" With attention {above} of {len(gains)} losses ({single} of one seed) are above it; "
+    return f"{text}{_left(line)} ({link(paper, claim)}): {numbers(line)}."
 
 
 def _by_greedy(claim: Claim, line: Line) -> Line | None:
