@@ -87,7 +87,7 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert smoothing.endswith("setting each, 1 make samples clearly more diverse, and 1 clearly lower their CIDEr.")
     # The judge finds JOINT's captions, and a literal listener does not.
     assert distinct == "**Captions that tell images apart: none does so clearly better than cross-entropy.**"
-    assert "none at these settings.** Of all that are clearly found more often JOINT has most true captions" in both
+    assert "none at these settings.** Truest of what is clearly found more often is JOINT: R@10 by" in both
     assert truth.startswith("**Captions that are true: SCST.** True captions 90.0")
     rows["tok"] = SMOOTHING | {SAMPLES: 28, CIDER: 90}
     rows["joint"] = COOPERATION | {LITERAL: 65}
@@ -103,7 +103,7 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     rows["xe"] = {**rows["xe"], TWIN: 40}
     *_, both, _ = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))
     # Of the truest, which are not told apart, that with the highest CIDEr is named first.
-    assert "found more often TOK has most true captions (not told apart: JOINT, of less CIDEr): R@10 by" in both
+    assert "found more often are JOINT and, of most CIDEr, TOK, not told apart: R@10 by" in both
     rows["scst"] = REINFORCED | {DISTINCT: 58, TWIN: 58}
     *_, distinct, both, truth = advice(table(rows), others={DISTINCT: "*On photographs:* as here.", TRUTH: ""})
     assert both.startswith("**Captions that tell images apart and are not clearly less often true: SCST.** R@10 by the")

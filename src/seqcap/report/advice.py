@@ -164,15 +164,17 @@ def _for_both(overview: Overview, base: Row) -> str:
     if best is not None:
         numbers = _against(overview, best, base, columns)
         return f"**Captions that tell images apart and are not clearly less often true: {best.label}.** {numbers}."
-    text = "**Captions that tell images apart and are as often true: none at these settings.** Of all that are clearly "
-    text += "found more often"
+    text = "**Captions that tell images apart and are as often true: none at these settings.** Truest of what is "
+    text += "clearly found more often"
     truest = overview.best(TRUTH, distinct)
     assert truest is not None
     tied = [truest, *(row for row in overview.close(truest, TRUTH) if row in distinct)]
     first = overview.best(CIDER, tied) or truest
     others = [row.label for row in tied if row is not first]
-    apart = f" (not told apart: {', '.join(others)}, of less CIDEr)" if others else ""
-    return f"{text} {first.label} has most true captions{apart}: {_against(overview, first, base, columns)}."
+    who = f"is {first.label}"
+    if others:
+        who = f"are {', '.join(others)} and, of most CIDEr, {first.label}, not told apart"
+    return f"{text} {who}: {_against(overview, first, base, columns)}."
 
 
 def _for_truth(overview: Overview, base: Row) -> str:
