@@ -208,5 +208,6 @@ def test_only_what_scenes_can_have_is_missed(run, tmp_path, monkeypatch, data, l
     write_json(tmp_path / "across/figures/figures.json", {"order": [], "figures": {}})
     across = SimpleNamespace(said={"datasets": [data]}, provenance={"minutes": {}}, claims=[])
     report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
-    monkeypatch.setattr(first_page, "uses", lambda *of: {})
+    for name in ("uses", "of_quality"):
+        monkeypatch.setattr(first_page, name, lambda *of: {})
     assert set(first_page._across(report)["lacking"]) == lacking

@@ -69,69 +69,77 @@ def test_rows_of_older_tables_are_told_apart_by_their_intervals(rows):
 
 
 def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
-    one, samples, diversity, smoothing, distinct, both, truth = advice(table(rows))
-    assert one.startswith(
-        "**The highest CIDEr of one caption: none is clearly above cross-entropy.** The highest number is SCST's"
-    )
-    assert samples.startswith("**Random samples that are good one by one: SCST.**")
+    one, samples, diversity, distinct, both, truth = advice(table(rows))
+    assert (one.take, one.gains) == ("none; the highest number is SCST's", "CIDEr, beam 78.0 (75.0)")
+    assert one.otherwise == "true captions 90.0 ▲ (70.0); R@10 by the judge 40.0 (40.0)"
+    assert samples.take == "**SCST**"
+    assert samples.otherwise == "Div-2, samples 25.0 ▼ (75.0); CIDEr, beam 78.0 (75.0)"
     # TOK's samples are more diverse, and worse; its best caption is not.
-    nearest = "**Diverse samples at little cost: none.** Nearest is"
-    assert diversity.startswith(f"{nearest} TOK: Div-2, samples 90.0 [87.0, 93.0] against 75.0; CIDEr, samples 15.0")
-    assert "costs more" not in diversity
+    assert diversity.take == "none; nearest is TOK"
+    assert diversity.gains == "Div-2, samples 90.0 ▲ (75.0)"
+    assert diversity.otherwise.startswith("CIDEr, samples 15.0 ▼ (30.0)")
+    assert diversity.note == ""
+    # The judge finds JOINT's captions, and a literal listener does not.
+    assert distinct.take == "none"
+    assert both.take == "none; truest of what is found more often: JOINT"
+    assert truth.take == "**SCST**"
+
+
+def test_what_comes_nearest_is_named(rows):
     between = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18}}))[2]
-    assert between.startswith(f"{nearest} SEQ: Div-2, samples 86.0")
+    assert between.take == "none; nearest is SEQ"
+    assert between.note == "More diverse, at a higher cost: TOK (Div-2, samples 90.0; CIDEr, samples 15.0)."
     # What says less that is true is not near.
     false = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18, TRUTH: 40}}))[2]
-    assert false.startswith(f"{nearest} TOK")
-    assert "TOK is more diverse and costs more (Div-2, samples 90.0; CIDEr, samples 15.0)." in between
-    assert smoothing.endswith("setting each, 1 make samples clearly more diverse, and 1 clearly lower their CIDEr.")
-    # The judge finds JOINT's captions, and a literal listener does not.
-    assert distinct == "**Captions that tell images apart: none does so clearly better than cross-entropy.**"
-    assert "none at these settings.** Truest of what is clearly found more often is JOINT: R@10 by" in both
-    assert truth.startswith("**Captions that are true: SCST.** True captions 90.0")
+    assert false.take == "none; nearest is TOK"
+    # Of the truest, which are not told apart, that with the highest CIDEr is named first.
+    rows["joint"] = COOPERATION | {LITERAL: 65}
+    both = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))[-2]
+    assert both.take == "none; truest of what is found more often: TOK or JOINT"
+
+
+def test_what_is_clearly_better_is_advised(rows):
     rows["tok"] = SMOOTHING | {SAMPLES: 28, CIDER: 90}
     rows["joint"] = COOPERATION | {LITERAL: 65}
-    one, _, diversity, _, distinct, _, _ = advice(table(rows))
-    assert one.startswith("**The highest CIDEr of one caption: TOK.** CIDEr, beam 90.0 [87.0, 93.0] against 75.0")
-    assert diversity.startswith(
-        "**Diverse samples: TOK.** Div-2, samples 90.0 [87.0, 93.0] against 75.0; CIDEr, samples"
-    )
-    assert distinct.startswith("**Captions that tell images apart, to a judge: JOINT.**")
-    assert "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0; true captions 100.0. At this" in distinct
-    assert "At this setting its captions are clearly less often true." in distinct
-    rows["joint"] = {**rows["joint"], TWIN: 65}
-    rows["xe"] = {**rows["xe"], TWIN: 40}
-    *_, both, _ = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))
-    # Of the truest, which are not told apart, that with the highest CIDEr is named first.
-    assert "found more often are JOINT and, of most CIDEr, TOK, not told apart: R@10 by" in both
-    rows["scst"] = REINFORCED | {DISTINCT: 58, TWIN: 58}
-    *_, distinct, both, truth = advice(table(rows), others={DISTINCT: "*On photographs:* as here.", TRUTH: ""})
-    assert both.startswith("**Captions that tell images apart and are not clearly less often true: SCST.** R@10 by the")
-    assert distinct.endswith(" *On photographs:* as here.")
-    assert "photographs" not in truth
-    # What is told apart neither from the best nor from cross-entropy says nothing.
-    of = table(rows | {"wild": BASE | {SAMPLES: 65}})
-    wild = of.rows[-1]
-    vague = replace(wild, levels=wild.levels | {SAMPLES: replace(wild.levels[SAMPLES], ahead_of=frozenset())})
-    _, samples, *_ = advice(replace(of, rows=[*of.rows[:-1], vague]))
-    assert samples.endswith("Where one caption will do, its beam's has CIDEr 78.0. Too uncertain: WILD.")
-    # What leads with others is named with them. A judge that prefers what is less often true is told of.
-    tied = rows | {"scst": REINFORCED, "pg": REINFORCED | {SAMPLES: 65}, "human": PEOPLE | {DISTINCT: 40}}
-    _, samples, *_, distinct, _, _ = advice(table(tied))
-    assert samples.startswith("**Random samples that are good one by one: SCST or PG.** CIDEr, samples 70.0")
-    assert "The numbers are SCST's (highest CIDEr)." in samples
+    one, _, diversity, distinct, _, _ = advice(table(rows), {"TOK": "Not in its own runs.", "SCST": "There, too."})
+    assert one.note == "Not in its own runs."
+    assert (one.take, one.gains) == ("**TOK**", "CIDEr, beam 90.0 ▲ (75.0)")
+    assert (diversity.take, diversity.gains) == ("**TOK**", "Div-2, samples 90.0 ▲ (75.0)")
+    assert distinct.use == "captions that tell images apart, to a judge"
+    assert distinct.take == "**JOINT**"
+    people = "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0; true captions 100.0."
+    assert distinct.note == people
+    # A judge that prefers what is less often true is told of.
+    distinct = advice(table(rows | {"human": PEOPLE | {DISTINCT: 40}}))[3]
+    assert distinct.note.endswith("true captions 100.0. So what the judge follows is not truth alone.")
+    rows["scst"] = REINFORCED | {DISTINCT: 58}
+    both = advice(table(rows))[-2]
+    assert both.take == "**SCST**"
+
+
+def test_what_leads_with_others_is_named_with_them(rows):
+    tied = rows | {"scst": REINFORCED, "pg": REINFORCED | {SAMPLES: 65}}
+    samples = advice(table(tied))[1]
+    assert samples.take == "**SCST** or **PG**"
+    assert samples.gains.startswith("CIDEr, samples 70.0")
     # One that another leader beats does not lead, though it is not told apart from the best.
-    of = table(rows | {"scst": REINFORCED, "pg": REINFORCED | {SAMPLES: 65}, "weak": REINFORCED | {SAMPLES: 45}})
+    of = table(tied | {"weak": REINFORCED | {SAMPLES: 45}})
     best = of.rows[3]
     unsure = replace(best.levels[SAMPLES], ahead_of=frozenset({"start", "xe", "tok"}))
     doubtful = [*of.rows[:3], replace(best, levels=best.levels | {SAMPLES: unsure}), *of.rows[4:]]
-    _, samples, *_ = advice(replace(of, rows=doubtful))
-    assert samples.startswith("**Random samples that are good one by one: SCST or PG.**")
-    assert "true captions 100.0. So what the judge follows is not truth alone." in distinct
-    few = replace(table({"start": START, "xe": BASE, "scst": REINFORCED}), budget="2 minutes")
-    one, *_ = advice(few, {CIDER: "In longer runs: A."})
-    assert one.startswith("**The highest CIDEr of one caption within 2 minutes: none is clearly above")
-    assert one.endswith("In longer runs: A.")
+    assert advice(replace(of, rows=doubtful))[1].take == "**SCST** or **PG**"
+
+
+def test_what_is_uncertain_is_said(rows):
+    """What is told apart neither from the best nor from cross-entropy says nothing; and a leader of unlike seeds has
+    its interval beside its name."""
+    of = table(rows | {"wild": BASE | {SAMPLES: 65}})
+    wild, best = of.rows[-1], of.rows[3]
+    vague = replace(wild, levels=wild.levels | {SAMPLES: replace(wild.levels[SAMPLES], ahead_of=frozenset())})
+    wide = replace(best, levels=best.levels | {SAMPLES: replace(best.levels[SAMPLES], low=50, high=90)})
+    samples = advice(replace(of, rows=[*of.rows[:3], wide, *of.rows[4:-1], vague]))[1]
+    assert samples.take == "**SCST** (±20.0)"
+    assert samples.note == "Too uncertain: WILD."
 
 
 def test_a_row_of_few_seeds_is_shown_and_compared_with_nothing(rows):
@@ -172,18 +180,22 @@ def test_two_rows_are_compared_in_words(rows):
 
 
 def test_what_was_learnt_reads_right_whatever_comes_out(rows):
-    quality, samples, distinct, truth = learnt(replace(table(rows), budget="2 minutes"))
+    quality, samples, smoothing, distinct, truth = learnt(replace(table(rows), budget="2 minutes"))
     assert quality.endswith(
         "Within 2 minutes no objective is clearly above cross-entropy trained further; 1 of 3 are clearly below "
         "(JOINT), and 2 are not told apart from it."
     )
     assert "1 of 3 objectives clearly raise the CIDEr of random samples; 1 of 1 of these make them clearly" in samples
+    assert (
+        "In CIDEr of the best caption TOK is not told apart from cross-entropy. At one setting each, 1 of 1 kinds"
+        in smoothing
+    )
     assert "By captions of JOINT the judge clearly finds more" in distinct
     assert "The literal listener clearly finds fewer by those of JOINT." in distinct
     assert distinct.endswith("The captions of 1 of 1 of these are clearly less often true.")
-    assert "Captions of SCST are clearly more often true than cross-entropy's" in truth
+    assert truth.startswith("**Truth.** Captions of SCST are clearly more often true than cross-entropy's.")
     same = dict.fromkeys(rows, BASE)
-    quality, distinct = learnt(table(same))
+    quality, _, distinct = learnt(table(same))
     assert "No objective is clearly above" in quality
     assert quality.endswith("clearly above cross-entropy trained further, or below: 75.0 against 75.0.")
     assert distinct.endswith("No objective's captions are clearly found more often by the judge.")

@@ -9,8 +9,8 @@ from seqcap.report import REPORTS, elsewhere
 from seqcap.report.elsewhere import There
 from seqcap.report.overview import ACROSS
 from seqcap.report.reported import ReportConfig
-from seqcap.report.summary import Claim, Summary, foremost
-from seqcap.report.verdicts import NOT_RUN
+from seqcap.report.summary import MOST, Claim, Summary, foremost
+from seqcap.report.verdicts import HOLDS, NOT_RUN
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,27 @@ class Reported:
         claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
         return [claims[name] for name in foremost(summary.said["finding"], list(claims))]
 
+    def main(self, paper: str) -> Claim | None:
+        """What a paper claims above all; None where that was not run."""
+        summary = self.papers[paper]
+        name = (summary.said["finding"] or {}).get("claim")
+        return next((claim for claim in summary.claims if claim.id == name and claim.verdict != NOT_RUN), None)
+
     def tabled(self, paper: str) -> list[Claim]:
-        """Those of the claims of a paper that this page shows which its table has. What was learnt tells our controls,
-        where numbers prove something."""
-        return [claim for claim in self.shown(paper) if not (claim.control and self.config.proves)]
+        """The claims that a paper's table has on this page: those that it shows, and as far as there is room others
+        that hold. Its main claim and our controls stand in the table of main claims, where numbers prove something."""
+        if not self.config.proves:
+            return self.shown(paper)
+        main = self.main(paper)
+        shown = [claim for claim in self.shown(paper) if not claim.control and claim is not main]
+        holding = [claim for claim in self.papers[paper].claims if claim.verdict == HOLDS and not claim.control]
+        more = [claim for claim in holding if claim is not main and claim not in shown]
+        return [*shown, *more][:MOST]
+
+    def told(self, paper: str) -> list[Claim]:
+        """The claims whose numbers stand in one of the tables of this page."""
+        main = self.main(paper) if self.config.proves else None
+        return [*([main] if main else []), *self.tabled(paper)]
 
     def captioner(self, paper: str) -> str:
         """A paper's captioner; "" where it has several, or its results do not say it."""
@@ -79,8 +96,8 @@ class Reported:
 
     def with_numbers(self, paper: str) -> list[str]:
         """The other data that a claim of a paper which this page shows has a number on."""
-        tabled = self.tabled(paper)
-        return [data for data in self.published if any(data in self.elsewhere(paper, claim) for claim in tabled)]
+        told = self.told(paper)
+        return [data for data in self.published if any(data in self.elsewhere(paper, claim) for claim in told)]
 
     def unmeasured(self, data: str) -> list[str]:
         """The papers with results on other data which have no number there of a claim that this page shows."""

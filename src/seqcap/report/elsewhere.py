@@ -42,6 +42,11 @@ class Pair:
     def alike(self) -> bool:
         return self.both and self.here.side == self.there.side
 
+    @property
+    def is_as_claimed(self) -> bool:
+        """Whether both are as the paper says."""
+        return self.alike and self.here.side == self.here.sign
+
 
 def same(wanted: Claim, here: Summary, summary: Summary) -> There | None:
     """The deciding comparison of a claim: of the same claim, if the same comparisons decide it there; else where it

@@ -24,10 +24,10 @@ _SIDE = 256  # pixels
 
 
 def choose(results: Results, names: Sequence[str]) -> dict[str, Any] | None:
-    """The first scene, in an order that is drawn with a fixed seed, that has a long reference and of which all runs say
-    something else: its item, file and task and, of the longest reference and of each run, label, caption and false
-    statements. Captions are the best of the beam, of the first seed. None where nothing tells what is true, or no run
-    is there."""
+    """The first scene, in an order that is drawn with a fixed seed, that has a long reference, of which all runs say
+    something else, and one of them something false: its item, file and task and, of the longest reference and of each
+    run, label, caption and false statements. Captions are the best of the beam, of the first seed. None where nothing
+    tells what is true, or no run is there."""
     runs = [results.by_name[name] for name in names if name in results.by_name]
     task = results.config.pictures
     if not runs or not results.knows_facts_of(task):
@@ -36,8 +36,11 @@ def choose(results: Results, names: Sequence[str]) -> dict[str, Any] | None:
     images = read_images(task, results.split(task)).sample(frac=1, random_state=0)
     long = images[images["longest_reference"] >= _LONG_REFERENCE]
     order = [*long["item"].head(_TRIED), *images["item"].head(1)]
-    item = next((item for item in order if _differ([by_item[item] for by_item in captions.values()])), order[-1])
-    scene = scenes_of(task)[item]
+    scenes = scenes_of(task)
+    said_of = {item: [by_item[item] for by_item in captions.values()] for item in order}
+    telling = (item for item in order if _differ(said_of[item]) and _errs(said_of[item], scenes[item]))
+    item = next(telling, order[-1])
+    scene = scenes[item]
     said = {"reference grammar": _reference(task, item)}
     said |= {run.label: captions[run.name][item].split() for run in runs}
     return {
@@ -63,6 +66,11 @@ def scenes_of(task: str) -> dict[int, Scene]:
 
 def _differ(captions: Sequence[str]) -> bool:
     return len(set(captions)) == len(captions)
+
+
+def _errs(captions: Sequence[str], scene: Scene) -> bool:
+    """Whether one of them says something false. Otherwise a reader would take all runs for truthful."""
+    return any(false_of(caption.split(), scene) for caption in captions)
 
 
 def _captions(results: Results, name: str) -> dict[int, str]:

@@ -9,11 +9,12 @@ from statistics import median
 from typing import Any
 
 from seqcap.files import json_file
-from seqcap.report import elsewhere, outcomes, own_runs, provenance, texts
+from seqcap.report import elsewhere, outcomes, provenance, texts
 from seqcap.report.advice import advice
 from seqcap.report.all_papers import Reported, link, span
 from seqcap.report.learnt import learnt
-from seqcap.report.outcomes import in_print, numbers
+from seqcap.report.main_claims import left_out, main_claims
+from seqcap.report.outcomes import in_print, numbers, shortly
 from seqcap.report.overview import (
     ACROSS,
     DISTINCT,
@@ -25,9 +26,9 @@ from seqcap.report.overview import (
     TWIN,
     Overview,
 )
-from seqcap.report.summary import RESULTS, Claim, Line, Summary
-from seqcap.report.uses import uses
-from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, LESS, NOT_RUN, REVERSED
+from seqcap.report.summary import RESULTS, Summary
+from seqcap.report.uses import of_quality, uses
+from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
 # Columns that results of older code lack.
@@ -36,15 +37,6 @@ _OF_FACTS = (LITERAL, PRECISION, RECALL)  # of these those that only scenes can 
 # Column of papers' tables -> what makes it a number in 100: the shares of captions and of statements that are true.
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _PRECISE = {PRECISION: 1, "true precision": 100}
-# How a main claim fared -> in words, of one and of several.
-_BY_ITSELF = "by its own listener alone"
-_HEADLINES = {
-    HOLDS: ("holds", "hold"),
-    _BY_ITSELF: ("holds by its own listener alone", "hold by their own listeners alone"),
-    REVERSED: ("is reversed", "are reversed"),
-    LESS: ("shows no effect where print has one", "show no effect where print has one"),
-    "": ("is open", "are open"),
-}
 # Times the usual training time, from which a run is named for it.
 _LONGER = 2
 
@@ -57,17 +49,17 @@ def first_page(report: Reported) -> str:
         link=link,
         numbers=numbers,
         in_print=in_print,
-        of_print=_of_print,
+        shortly=shortly,
+        by_whom=outcomes.by_whom,
         counted=outcomes.counted,
         counts=_counts(report),
-        held=outcomes.held(report.papers),
         failed=outcomes.failed(report.papers),
         left_open=outcomes.left_open(report.papers),
         reversed_controls=outcomes.reversed_controls(report.papers),
-        by_whom=outcomes.by_whom,
         **_example(report),
         **_across(report),
-        **_findings(report),
+        main_claims=main_claims(report, _overview(report)),
+        left_out=left_out(report),
         on_other_data={data: _on_other_data(report, data) for data in report.published},
         **_limits(report),
         **_origins(report),
@@ -86,6 +78,7 @@ def _counts(report: Reported) -> dict[str, Any]:
         "of": ", ".join(labels),
         "hold": verdicts[HOLDS],
         "reversed": verdicts[REVERSED],
+        "in_part": sum(IN_PART in claim.words for _, claim in judged if not claim.control),
         "without": verdicts[LESS],
         "open": run - sum(verdicts[name] for name in DECIDED),
         "controls": controls.total() - controls[NOT_RUN],
@@ -123,7 +116,7 @@ def _column(tables: Path, scales: Mapping[str, int]) -> dict[str, str]:
 
 def _across(report: Reported) -> dict[str, Any]:
     """What the table across papers says: its rows, what was learnt of it, what to use when, and its figure."""
-    found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": []}
+    found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": [], "uses": {}}
     rows = _overview(report)
     if rows is None:
         return found
@@ -139,12 +132,16 @@ def _across(report: Reported) -> dict[str, Any]:
     return found | {
         "table": rows.markdown(
             without=[TWIN, PRECISION] if rows.has(DISTINCT) else [PRECISION],
-            more={"minutes": {run: f"{number:.1f}" for run, number in taken.items()}},
+            more={
+                "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
+                "minutes": {run: f"{number:.1f}" for run, number in taken.items()},
+            },
         ),
         "budget": rows.budget,
         "of_table": rows.n,
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
-        "advice": advice(rows, uses(report, rows)),
+        "advice": advice(rows, of_quality(report)),
+        "uses": uses(report, rows),
         "of_objectives": learnt(rows),
         "lacking": [name for name in _WANTED if not rows.has(name) and (on_scenes or name not in _OF_FACTS)],
         "has_people": any(row.run == PEOPLE for row in rows.rows),
@@ -172,86 +169,6 @@ def _budget(minutes: Mapping[str, float]) -> str:
     return f"{ends} minutes of training" + (f" ({named})" if named else "")
 
 
-def _of_print(line: Line) -> str:
-    """ "; print +6.33, outside the interval"; "" without a number in print. Results of an older rule do not tell
-    what it is at our level."""
-    if not line.printed:
-        return ""
-    words = f"; print {in_print(line)}"
-    if not line.expected:
-        return words
-    if line.expected_inside and line.side == 0:
-        return f"{words}; the interval holds both that and 0"
-    return f"{words}, {'inside' if line.expected_inside else 'outside'} the interval"
-
-
-def _findings(report: Reported) -> dict[str, Any]:
-    """What each paper claims above all, here and on other data, with the controls of it that this page shows; and the
-    papers whose claim was not run."""
-    findings, left_out = [], []
-    rows = _overview(report)
-    for paper, summary in report.papers.items():
-        claims = {claim.id: claim for claim in summary.claims if claim.verdict != NOT_RUN}
-        if not summary.claims:
-            continue
-        finding = summary.said["finding"]
-        claim = claims.get(finding["claim"])
-        if claim is None:
-            left_out.append(summary.said["label"])
-            continue
-        first, controls = claim.primary[0], [other for other in report.shown(paper) if other.control]
-        by_judge = _by_the_judge(claim, controls)
-        told = claim.verdict == HOLDS or first.key == claim.deciding.key or not first.difference
-        findings.append(
-            {
-                "paper": paper,
-                "sentence": finding["sentence"],
-                "claim": claim,
-                "first": None if told else first,
-                "there": report.elsewhere(paper, claim),
-                "controls": [control for control in controls if control is not by_judge],
-                "judged": by_judge,
-                "across": _across_says(rows, finding.get("across")),
-            }
-        )
-    return {"findings": findings, "left_out": left_out, "headlines": _headlines(report, findings)}
-
-
-def _across_says(rows: Overview | None, asked: Mapping[str, str] | None) -> str:
-    """What the table across papers says of two of its rows; "" where nothing is asked, or it does not have them."""
-    if rows is None or not asked:
-        return ""
-    compared = rows.compared(asked["left"], asked["right"], asked["column"])
-    return f"{asked['column']} {compared}" if compared else ""
-
-
-def _headlines(report: Reported, findings: Sequence[Mapping[str, Any]]) -> str:
-    """ "1 holds (WTF-RL); 1 is open (SPIDEr: of 2, 1 holds, 1 is open)": how the papers' main claims fared."""
-    groups = dict[str, list[str]]()
-    for finding in findings:
-        claim, summary = finding["claim"], report.papers[finding["paper"]]
-        verdict = claim.verdict if claim.verdict in _HEADLINES else ""
-        alone = finding["judged"] and finding["judged"].verdict != HOLDS
-        kind = _BY_ITSELF if verdict == HOLDS and alone else verdict
-        counted = "" if verdict == HOLDS else outcomes.counted(claim)
-        label = str(summary.said["label"])
-        groups.setdefault(kind, []).append(f"{label}: {counted}" if counted else label)
-    told = [(words, groups[kind]) for kind, words in _HEADLINES.items() if kind in groups]
-    return "; ".join(f"{len(labels)} {words[len(labels) > 1]} ({'; '.join(labels)})" for words, labels in told)
-
-
-def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> Claim | None:
-    """The control that asks the judge what the own listener says of the same sides; None where there is none."""
-    _, metric, *_ = claim.deciding.key
-    if not metric.startswith("own_"):
-        return None
-    for control in controls:
-        _, measure, _, *sides = control.deciding.key
-        if measure == own_runs.JUDGE and tuple(sides) == claim.deciding.key[3:]:
-            return control
-    return None
-
-
 def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
     """What the comparisons that decide claims and controls here say on other data. `opposite`: those, and details of
     claims, whose intervals are on opposite sides of 0."""
@@ -270,6 +187,7 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
         "turned": sum(pair.opposite for _, pair in deciding),
         "opposite": opposite,
         "alike": [(paper, pair) for paper, pair in alike if pair.claim.id not in turned],
+        "as_claimed": sum(pair.is_as_claimed for _, pair in alike if pair.claim.id not in turned),
         "divided": [(paper, pair) for paper, pair in alike if pair.claim.id in turned],
         "one_sided": [
             (paper, pair) for paper, pair in deciding if not pair.both and (pair.here.side or pair.there.side)
@@ -299,14 +217,16 @@ def _origins(report: Reported) -> dict[str, Any]:
         page = report.page(folder)
         rows += _origin(summary, f"[{summary.said['label']}]({page})" if page else summary.said["label"])
     _say_once(rows)
-    published = [summary for papers in report.published.values() for summary in papers.values()]
-    origins = [summary.provenance for summary in (*report.papers.values(), *published, *report.studies.values())]
-    commits = {origin["commit"] for origin in origins}
-    versions = {provenance.in_words(origin)["versions"] for origin in origins if origin["versions"]}
+    summaries = [*report.papers.values(), *report.studies.values()]
+    named = [(str(summary.said["label"]), summary.provenance) for summary in summaries]
+    for data, papers in report.published.items():
+        named += [(data, summary.provenance) for summary in papers.values()]
+    commits = {origin["commit"] for _, origin in named}
+    versions = {provenance.in_words(origin)["versions"] for _, origin in named if origin["versions"]}
     return {
         "origins": rows,
         "commits": sorted(commit for commit in commits if commit),
-        "unknown": None in commits,
+        "unknown": list(dict.fromkeys(name for name, origin in named if origin["commit"] is None)),
         # In words where all are the same.
         "versions": versions.pop() if len(versions) == 1 else "",
     }

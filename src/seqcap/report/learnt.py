@@ -23,7 +23,7 @@ def learnt(overview: Overview) -> list[str]:
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    sentences = [_of_quality(overview, base), _of_samples(overview, base)]
+    sentences = [_of_quality(overview, base), _of_samples(overview, base), _of_smoothing(overview, base)]
     sentences += [_of_distinctiveness(overview, base), _of_truth(overview, base)]
     return [sentence for sentence in sentences if sentence]
 
@@ -33,7 +33,7 @@ def _of_quality(overview: Overview, base: Row) -> str:
         return ""
     better, worse = _ahead(overview, base, CIDER), _behind(overview, base, CIDER)
     number = len(overview.objectives)
-    who = f"{_labels(better)} {'is' if len(better) == 1 else 'are'}" if better else "no objective is"
+    who = f"{_labels(better)} {_is(better)}" if better else "no objective is"
     within = f"Within {overview.budget} {who}" if overview.budget else f"{who[0].upper()}{who[1:]}"
     rest = number - len(better) - len(worse)
     text = f"**CIDEr of the best caption.** {within} clearly above cross-entropy trained further"
@@ -53,6 +53,26 @@ def _of_samples(overview: Overview, base: Row) -> str:
     return (
         f"**Random samples.** {len(better)} of {len(overview.objectives)} objectives clearly raise the CIDEr of random "
         f"samples; {_share(poorer, better)} of these make them clearly less diverse."
+    )
+
+
+def _of_smoothing(overview: Overview, base: Row) -> str:
+    """Whether smoothing helps: it costs little, and many ask."""
+    rows = [row for row in overview.objectives if row.objective.endswith("smoothing")]
+    if not rows or CIDER not in base.levels:
+        return ""
+    better = [row for row in rows if overview.is_ahead(row, base, CIDER)]
+    worse = [row for row in rows if overview.is_ahead(base, row, CIDER)]
+    diverse = [row for row in rows if overview.is_ahead(row, base, DIVERSITY)]
+    poorer = [row for row in rows if overview.is_ahead(base, row, SAMPLES)]
+    sides = {"above": better, "below": worse}
+    told = [f"{_labels(side)} {_is(side)} clearly {word} cross-entropy" for word, side in sides.items() if side]
+    rest = [row for row in rows if row not in (*better, *worse)]
+    if rest:
+        told.append(f"{_labels(rest)} {_is(rest)} not told apart from {'it' if told else 'cross-entropy'}")
+    return (
+        f"**Smoothing.** In CIDEr of the best caption {'; '.join(told)}. At one setting each, {len(diverse)} of "
+        f"{len(rows)} kinds make samples clearly more diverse, and {len(poorer)} clearly lower their CIDEr."
     )
 
 
@@ -83,13 +103,13 @@ def _of_truth(overview: Overview, base: Row) -> str:
     better = _ahead(overview, base, TRUTH)
     if not better:
         return ""
-    text = f"**Truth.** Captions of {_labels(better)} are clearly more often true than cross-entropy's"
+    text = f"**Truth.** Captions of {_labels(better)} are clearly more often true than cross-entropy's."
     parts = []
-    for column, which in {RECALL: "the best captions", RECALL_OF_SAMPLES: "an image's samples together"}.items():
+    for column, where in {RECALL: "in the best caption", RECALL_OF_SAMPLES: "in all samples of an image"}.items():
         if overview.has(column):
             less = [row for row in better if overview.is_ahead(base, row, column)]
-            parts.append(f"{which} of {_share(less, better)}")
-    return f"{text}; clearly fewer facts are told by {', and by '.join(parts)} of these." if parts else f"{text}."
+            parts.append(f"{_share(less, better)} {where}")
+    return f"{text} Of these tell clearly fewer facts {' and '.join(parts)}." if parts else text
 
 
 def _ahead(overview: Overview, base: Row, column: str) -> list[Row]:
@@ -105,6 +125,10 @@ def _labels(rows: Sequence[Row]) -> str:
     if len(rows) > _MOST_NAMED:
         return f"{len(rows)} objectives"
     return _and([row.label for row in rows] or ["none"])
+
+
+def _is(rows: Sequence[Row]) -> str:
+    return "is" if len(rows) == 1 else "are"
 
 
 def _and(names: Sequence[str]) -> str:

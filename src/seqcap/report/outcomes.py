@@ -1,4 +1,4 @@
-"""What became of the papers' claims: those that hold, those that did not reproduce, and those left open."""
+"""What became of the papers' claims: those that did not reproduce, and those left open."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -37,15 +37,6 @@ class Failed:
     counted: str  # what its comparisons say, where it has several
     against: str  # those that are against it, too, by their intervals
     reason: str  # "" if none is known
-
-
-def held(papers: Mapping[str, Summary]) -> dict[str, list[Claim]]:
-    """Paper -> its claims that hold by today's rule."""
-    claims = {
-        paper: [claim for claim in _claims(summary) if claim.verdict == HOLDS and not summary.rule]
-        for paper, summary in papers.items()
-    }
-    return {paper: holding for paper, holding in claims.items() if holding}
 
 
 def reversed_controls(papers: Mapping[str, Summary]) -> list[tuple[str, Claim]]:
@@ -89,8 +80,9 @@ def left_open(papers: Mapping[str, Summary]) -> dict[str, dict[str, list[Claim]]
     return claims
 
 
-def counted(claim: Claim) -> str:
-    """ "of 6, 2 hold (CIDEr, ROUGE-L), 4 are open": the comparisons that decide a claim; "" where it is one."""
+def counted(claim: Claim, what: str = "") -> str:
+    """ "of 6, 2 hold (CIDEr, ROUGE-L), 4 are open": the comparisons that decide a claim; "" where it is one. `what`
+    comes after their number."""
     if len(claim.primary) == 1:
         return ""
     counts = Counter(line.verdict if line.verdict in _COUNTED else "" for line in claim.primary)
@@ -100,7 +92,7 @@ def counted(claim: Claim) -> str:
     holding = list(dict.fromkeys(line.metric for line in claim.primary if line.verdict == HOLDS))
     if holding and len({line.metric for line in claim.primary}) > 1:
         parts[0] += f" ({', '.join(holding)})"
-    return f"of {len(claim.primary)}, {', '.join(parts)}"
+    return f"of {len(claim.primary)}{what}, {', '.join(parts)}"
 
 
 def numbers(line: Line) -> str:
@@ -109,6 +101,11 @@ def numbers(line: Line) -> str:
         return ""
     difference = f"{float(line.difference):+z.{len(line.difference.partition('.')[2])}f}"
     return f"{difference} [{line.low}, {line.high}]" if line.low else difference
+
+
+def shortly(what: str) -> str:
+    """What is measured, as the columns of the table of all objectives say it: "CIDEr, beam"."""
+    return what.replace(" of the best beam caption", ", beam")
 
 
 def in_print(line: Line) -> str:

@@ -54,9 +54,10 @@ class Level:
     high: float | None
     ahead_of: frozenset[str]
 
-    def __str__(self) -> str:
-        span = "" if self.low is None or self.high is None else f" [{self.low:.1f}, {self.high:.1f}]"
-        return f"{self.value:.1f}{span}"
+    @property
+    def half(self) -> float | None:
+        """Half of the interval's width."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Row:
     run: str
     objective: str
     levels: Mapping[str, Level]  # column -> its number, where there is one
+    seeds: int = 0  # training seeds; 0: it has none, or its numbers do not say
     is_compared: bool = True  # whether it has seeds enough to be told apart from others
 
 
@@ -91,8 +93,9 @@ class Overview:
             first = next(line for line in lines if line["run"] == run)
             own = [line for line in known if line["run"] == run]
             levels = {line["column"]: _level(line, known, paired) for line in own}
-            is_compared = not paired or all(_has_seeds_enough(line) for line in own)
-            rows.append(Row(first["paper"], first["row"], run, first["objective"], levels, is_compared))
+            seeds = max(map(_seeds, own), default=0)
+            is_compared = not (paired and 0 < seeds < LEAST_SEEDS)
+            rows.append(Row(first["paper"], first["row"], run, first["objective"], levels, seeds, is_compared))
         directions = {line["column"]: line["direction"] for line in known}
         return cls(rows, directions, "; ".join(dict.fromkeys(line["n"] for line in known if "x" in line["n"])), paired)
 
@@ -177,17 +180,30 @@ class Overview:
     def _cell(self, row: Row, column: str) -> str:
         if column not in row.levels:
             return "–"
-        level, base = row.levels[column], self.baseline
+        level = row.levels[column]
         text = f"{level.value:.1f}"
         if row in self.objectives and self.directions[column] and not self.close(row, column):
             text = f"__{text}__"
-        if level.low is not None and level.high is not None and self.directions[column]:
-            text += f" ±{(level.high - level.low) / 2:.1f}"
+        if level.half is not None and self.directions[column]:
+            text += f" ±{level.half:.1f}"
+        return text + self._mark(row, column)
+
+    def beside_likelihood(self, row: Row, column: str) -> str:
+        """ "CIDEr, beam 84.8 ▲ (73.8)": a row's number and, in brackets, cross-entropy's; "" where one lacks it."""
+        base = self.baseline
+        if base is None or column not in row.levels or column not in base.levels:
+            return ""
+        value, likelihood = row.levels[column].value, base.levels[column].value
+        return f"{column} {value:.1f}{self._mark(row, column)} ({likelihood:.1f})"
+
+    def _mark(self, row: Row, column: str) -> str:
+        """Whether a row is clearly better or worse than cross-entropy that was trained further."""
+        base = self.baseline
         if base is None or row is base or row.run == PEOPLE:
-            return text
+            return ""
         if self.is_ahead(row, base, column):
-            return f"{text} ▲"
-        return f"{text} ▼" if self.is_ahead(base, row, column) else text
+            return " ▲"
+        return " ▼" if self.is_ahead(base, row, column) else ""
 
 
 def _level(line: Mapping[str, str], lines: Sequence[Mapping[str, str]], paired: bool) -> Level:
@@ -196,10 +212,10 @@ def _level(line: Mapping[str, str], lines: Sequence[Mapping[str, str]], paired: 
     return Level(float(line["ours"]), low, high, frozenset(ahead))
 
 
-def _has_seeds_enough(line: Mapping[str, str]) -> bool:
-    """Whether a number is of so many seeds that it can be compared; what people say has none."""
+def _seeds(line: Mapping[str, str]) -> int:
+    """Of how many training seeds a number is; 0: of none, as what people say."""
     seeds = re.search(r"x (\d+) seed", line["n"])
-    return seeds is None or int(seeds.group(1)) >= LEAST_SEEDS
+    return int(seeds.group(1)) if seeds else 0
 
 
 def _is_apart(line: Mapping[str, str], other: Mapping[str, str]) -> bool:

@@ -52,6 +52,13 @@ def gains(path: Path, block: str) -> list[tuple[float, int]]:
     return [(float(line["ours"]), int(line["n"].rpartition(" x ")[2].split()[0])) for line in lines if line["ours"]]
 
 
+def by_greedy(claim: Claim) -> Line | None:
+    """The comparison that decides a claim, of greedy captions; None where that is it, or the claim has it not."""
+    paper, metric, captions, *rest = claim.deciding.key
+    key = (paper, metric, "greedy", *rest)
+    return next((line for line in claim.lines if line.key == key and captions != "greedy" and line.difference), None)
+
+
 def knows_a_judge(summary: Summary) -> bool:
     """Whether its judge is of another kind than what pays: such results have a twin, too."""
     return summary.measures(JUDGE) and summary.measures(TWIN)

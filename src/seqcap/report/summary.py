@@ -66,7 +66,6 @@ class Line:
     side: int | None  # of 0 that the interval is on, before rounding: 1, -1 or, if it holds 0, 0; None without one
     sides: str = ""  # "PG-BCMR against MLE"; "" in version 1
     expected: str = ""  # the paper's difference carried over to our level; "" in version 1
-    expected_inside: bool = False  # whether the interval holds that, before rounding
 
     @property
     def left(self) -> str:
@@ -243,10 +242,8 @@ def _line(outcome: Outcome) -> Line:
     sides = " against ".join(side_labels(outcome.evidence))
     if outcome.low is None or outcome.high is None:
         return replace(line, sides=sides)
-    expected = outcome.expected
-    inside = expected is not None and outcome.low <= expected <= outcome.high
     side = (outcome.low > 0) - (outcome.high < 0)
-    return replace(line, sides=sides, side=side, expected=outcome.number(expected, "+"), expected_inside=inside)
+    return replace(line, sides=sides, side=side, expected=outcome.number(outcome.expected, "+"))
 
 
 def _side(low: str, high: str) -> int | None:

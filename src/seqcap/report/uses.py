@@ -1,32 +1,54 @@
-"""What the papers' own runs and other data say of each use of an objective, beside the advice by the table of all."""
+"""What the papers' own runs and other data say of each use of an objective, beside the advice by the table of all
+objectives on one captioner."""
 
 from collections.abc import Mapping, Sequence
 
 from seqcap.report import elsewhere, own_runs
-from seqcap.report.advice import SMOOTHING
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.outcomes import numbers
-from seqcap.report.overview import CIDER, DISTINCT, SAMPLES, TRUTH, Overview
+from seqcap.report.overview import Overview
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import HOLDS
 
-# Use of the advice -> the claims that tell of it on other data.
-_OF_USE = {SAMPLES: ("C1", "C2"), DISTINCT: ("D3a", "D1a", "D2a", "D10"), TRUTH: ("D12d",)}
-# The claims that a kind of smoothing beats likelihood in captions, without attention and with it.
+# The claims that tell of a use on other data.
+_OF_SAMPLES, _OF_DISTINCTIVENESS, _OF_TRUTH = ("C1", "C2"), ("D3a", "D1a", "D2a", "D10"), ("D12d",)
+# The claims that a kind of smoothing beats likelihood in captions, without attention and with it; and the blocks of the
+# table of gains.
 _SMOOTHING, _WITH_ATTENTION = ("L1", "L3", "L6"), "L6b"
+_BLOCKS = ("without attention", "with attention")
+# Measure -> its words: those of the judge and of truth, each with what else is told of the same captions.
+_JUDGED = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
+_TRUE = {"all_true": "true captions", "CIDEr": "CIDEr"}
 
 
 def uses(report: Reported, rows: Overview) -> dict[str, str]:
-    """Use of the advice -> what the papers' own runs and other data say of it."""
+    """Use -> what the papers' own runs and other data say of it; without those of which nothing is said."""
     by_id = {claim.id: (paper, claim) for paper, claim in report.claims()}
-    by_use = {CIDER: _of_quality(report), SMOOTHING: _of_smoothing(report, by_id)}
-    for use, names in _OF_USE.items():
-        by_use[use] = _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
-    judged = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
-    true = {"all_true": "true captions", "CIDEr": "CIDEr"}
-    by_use[DISTINCT] = f"{_in_own_runs(report, rows, judged)} {by_use[DISTINCT]}".strip()
-    by_use[TRUTH] = f"{_in_own_runs(report, rows, true)} {by_use[TRUTH]}".strip()
-    return by_use
+
+    def elsewhere_of(names: Sequence[str]) -> str:
+        return _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
+
+    told = {
+        "One caption": [_of_quality(report)],
+        "Random samples": [elsewhere_of(_OF_SAMPLES)],
+        "Smoothing": [_of_smoothing(report, by_id)],
+        "Captions that tell images apart": [_in_own_runs(report, rows, _JUDGED), elsewhere_of(_OF_DISTINCTIVENESS)],
+        "Captions that are true": [_in_own_runs(report, rows, _TRUE), elsewhere_of(_OF_TRUTH)],
+    }
+    texts = {use: " ".join(filter(None, parts)) for use, parts in told.items()}
+    return {use: text for use, text in texts.items() if text}
+
+
+def of_quality(report: Reported) -> dict[str, str]:
+    """Objective -> how the CIDEr of its best caption compares, in its paper's own runs, with cross-entropy's that was
+    trained as long."""
+    sides = {1: "above", 0: "not told apart from", -1: "below"}
+    return {
+        _left(line): f"In its own runs {_left(line)} is {sides[line.side]} cross-entropy of as many updates: "
+        f"{numbers(line)}."
+        for _, _, line in own_runs.cider_against_likelihood(report.papers)
+        if line.side is not None
+    }
 
 
 def _of_quality(report: Reported) -> str:
@@ -44,9 +66,8 @@ def _of_quality(report: Reported) -> str:
         ]
         if told:
             parts.append(f"{words}: {', '.join(told)}")
-    text = "**In the papers' own runs, against cross-entropy of as many updates** (95% intervals, each by "
-    text += "itself; min: minutes of one core for a seed): "
-    text += f"{'; '.join(parts)}. Others were not compared so."
+    text = "CIDEr, beam, against cross-entropy of as many updates (95% intervals, each by itself; min: minutes of one "
+    text += f"core for a seed): {'; '.join(parts)}. Others were not compared so."
     for data, papers in report.published.items():
         pairs = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
         told = [f"{_left(line)} {numbers(other)}" for line, other in pairs if other]
@@ -102,7 +123,7 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
         if not line.difference:
             continue
         others = [f"on {data} {numbers(there.line)}" for data, there in report.elsewhere(paper, claim).items()]
-        greedy = _by_greedy(claim, line)
+        greedy = own_runs.by_greedy(claim)
         if greedy:
             others.insert(0, f"greedy {numbers(greedy)}")
         beside = f" ({'; '.join(others)})" if others else ""
@@ -111,7 +132,7 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
             finds.append(float(line.detectable))
     if not told:
         return ""
-    text = f"In its paper's own runs, CIDEr, beam, over MLE, without attention: {', '.join(told)}."
+    text = f"CIDEr, beam, over MLE, {_BLOCKS[0]}: {', '.join(told)}."
     if finds:
         ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
         text += f" Differences of {' to '.join(ends)} would have been found four times in five."
@@ -121,20 +142,19 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
 
 
 def _with_attention(report: Reported, paper: str, claim: Claim) -> str:
-    """How many losses are above likelihood with attention, and by how much a claim's is; "" without the table."""
-    gains = own_runs.gains(report.folder / paper / "tables" / "smoothing_gains.csv", "CIDEr, with attention")
-    if not gains:
-        return ""
-    above, single = sum(gain > 0 for gain, _ in gains), sum(seeds == 1 for _, seeds in gains)
+    """How many losses are above likelihood without attention and with it, and by how much a claim's is with it; ""
+    without the table."""
+    table = report.folder / paper / "tables" / "smoothing_gains.csv"
+    counted = []
+    for block in _BLOCKS:
+        gains = own_runs.gains(table, f"CIDEr, {block}")
+        if not gains:
+            return ""
+        above, single = sum(gain > 0 for gain, _ in gains), sum(seeds == 1 for _, seeds in gains)
+        counted.append(f"{above} of {len(gains)} {block} ({single} of one seed)")
     line = claim.deciding
-    text = f" With attention {above} of {len(gains)} losses ({single} of one seed) are above it; "
-    return f"{text}{_left(line)} ({link(paper, claim)}): {numbers(line)}."
-
-
-def _by_greedy(claim: Claim, line: Line) -> Line | None:
-    """The same comparison of greedy captions, where a claim has it."""
-    paper, metric, _, *rest = line.key
-    return next((other for other in claim.lines if other.key == (paper, metric, "greedy", *rest)), None)
+    text = f" Above MLE, if only by chance, are {' and '.join(counted)}; all of a captioner share one MLE. "
+    return f"{text}With attention {_left(line)} ({link(paper, claim)}): {numbers(line)}."
 
 
 def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:

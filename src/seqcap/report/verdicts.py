@@ -20,6 +20,7 @@ AS_PRINTED, SMALLER, LARGER = "as printed", "smaller", "larger"  # by how much a
 LEAST_SEEDS = 3
 RISING = 1.0  # points that a run gains in the last quarter of its updates which has not converged
 DAGGER = "†"
+IN_PART = "in part"  # of a claim that is reversed by some of its comparisons and not by all
 NOT_HELD = "does not hold"  # what an explanation is for that goes with every verdict of these but its own
 
 # Verdict -> what people read, where the name that files have would mislead: zero is inside, so that nothing was found.
@@ -250,7 +251,10 @@ class Judgement:
             words = self.first.judgement
         else:
             beside = self._sized or "; ".join(filter(None, (self._which, self._open)))
-            words = f"{read(self.verdict)} ({beside})" if beside else self.deciding.judgement
+            verdict = read(self.verdict)
+            if self.verdict == REVERSED and self._which:
+                verdict += f" {IN_PART}"
+            words = f"{verdict} ({beside})" if beside else self.deciding.judgement
         return f"{words} {DAGGER}" if self.not_converged else words
 
     @property

@@ -1,0 +1,95 @@
+"""What each paper claims above all: how it fared here and on other data, and what else bears on it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from seqcap.report import own_runs
+from seqcap.report.all_papers import Reported, link
+from seqcap.report.elsewhere import There
+from seqcap.report.outcomes import by_whom, counted, in_print, numbers, shortly
+from seqcap.report.overview import Overview
+from seqcap.report.summary import Claim, Summary
+from seqcap.report.verdicts import HOLDS
+
+
+@dataclass(frozen=True)
+class MainClaim:
+    """A row of the table of main claims."""
+
+    paper: str
+    claim: Claim
+    sentence: str
+    verdict: str  # in words
+    there: Mapping[str, There]  # data -> the same comparison on it
+    notes: Sequence[str]  # sentences
+
+
+def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
+    """Those of the papers whose main claim was run. `rows`: the table of all objectives."""
+    found = []
+    for paper, summary in report.papers.items():
+        claim = report.main(paper)
+        if claim is not None:
+            controls = [other for other in report.shown(paper) if other.control]
+            judged = _by_the_judge(claim, controls)
+            verdict = f"{claim.words}, {by_whom(claim)}" if by_whom(claim) else claim.words
+            notes = _notes(paper, summary, claim, judged, rows)
+            notes += [_of_control(paper, control) for control in controls if control is not judged]
+            sentence = summary.said["finding"]["sentence"]
+            found.append(MainClaim(paper, claim, sentence, verdict, report.elsewhere(paper, claim), notes))
+    return found
+
+
+def left_out(report: Reported) -> list[str]:
+    """The labels of the papers whose main claim was not run."""
+    papers = report.papers.items()
+    return [summary.said["label"] for paper, summary in papers if summary.claims and report.main(paper) is None]
+
+
+def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, rows: Overview | None) -> list[str]:
+    notes = []
+    if judged is not None:
+        notes.append(f"By the judge {numbers(judged.deciding)} ({link(paper, judged)}): *{judged.words}*.")
+    if counted(claim):
+        count = counted(claim, " comparisons")
+        notes.append(f"{count[0].upper()}{count[1:]}.")
+    first = claim.primary[0]
+    if claim.verdict != HOLDS and first.key != claim.deciding.key and first.difference:
+        print_ = f"; print {in_print(first)}" if first.printed else ""
+        notes.append(f"{shortly(first.what)}: {first.sides}: {numbers(first)}{print_}.")
+    greedy = own_runs.by_greedy(claim)
+    if greedy is not None:
+        notes.append(f"Greedy captions: {numbers(greedy)}.")
+    if claim.verdict == HOLDS:
+        notes.append(claim.explained)
+    else:
+        notes.append("[Why](#what-did-not-reproduce).")
+    told = _across_says(rows, summary.said["finding"].get("across"))
+    if told:
+        notes.append(f"[In equal time](#all-objectives-on-one-captioner): {told}.")
+    return list(filter(None, notes))
+
+
+def _of_control(paper: str, control: Claim) -> str:
+    sentence = control.sentence.replace("Control: ", "")
+    return f"{link(paper, control)} {sentence}: {numbers(control.deciding)}, *{control.words}*."
+
+
+def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> Claim | None:
+    """The control that asks the judge what the own listener says of the same sides; None where there is none."""
+    _, metric, *_ = claim.deciding.key
+    if not metric.startswith("own_"):
+        return None
+    for control in controls:
+        _, measure, _, *sides = control.deciding.key
+        if measure == own_runs.JUDGE and tuple(sides) == claim.deciding.key[3:]:
+            return control
+    return None
+
+
+def _across_says(rows: Overview | None, asked: Mapping[str, str] | None) -> str:
+    """What the table across papers says of two of its rows; "" where nothing is asked, or it does not have them."""
+    if rows is None or not asked:
+        return ""
+    compared = rows.compared(asked["left"], asked["right"], asked["column"])
+    return f"{asked['column']} {compared}" if compared else ""
