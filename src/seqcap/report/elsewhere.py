@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from seqcap.report.own_runs import knows_a_judge
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import NOT_RUN
+from seqcap.report.verdicts import NOT_RUN, UNTESTABLE
 
 DETAIL = "(a detail there)"
 SUM = "(sum of two comparisons, no interval)"
@@ -74,7 +74,7 @@ def is_tested(wanted: Claim, summary: Summary) -> bool:
 def pairs(here: Summary, there: Summary) -> list[Pair]:
     """Every comparison that has a number here and there, once: those that decide a claim here, then the others."""
     by_key = {line.key: line for line in _lines(there)}
-    claims = [claim for claim in here.claims if claim.verdict != NOT_RUN]
+    claims = [claim for claim in here.claims if claim.verdict not in (NOT_RUN, UNTESTABLE)]
     compared = [(claim, claim.deciding) for claim in claims]
     compared += [(claim, line) for claim in claims for line in claim.lines]
     by_comparison = dict[tuple[str, ...], Pair]()

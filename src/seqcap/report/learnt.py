@@ -109,7 +109,7 @@ def _of_truth(overview: Overview, base: Row) -> str:
         if overview.has(column):
             less = [row for row in better if overview.is_ahead(base, row, column)]
             parts.append(f"{_share(less, better)} {where}")
-    return f"{text} Of these tell clearly fewer facts {' and '.join(parts)}." if parts else text
+    return f"{text} Of these, {' and '.join(parts)} tell clearly fewer facts." if parts else text
 
 
 def _ahead(overview: Overview, base: Row, column: str) -> list[Row]:

@@ -60,10 +60,9 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     greedy = own_runs.by_greedy(claim)
     if greedy is not None:
         notes.append(f"Greedy captions: {numbers(greedy)}.")
-    if claim.verdict == HOLDS:
-        notes.append(claim.explained)
-    else:
-        notes.append("[Why](#what-did-not-reproduce).")
+    notes.append(claim.explained)
+    if claim.rising:
+        notes.append(f"†, still rising: {' and '.join(claim.rising)}.")
     told = _across_says(rows, summary.said["finding"].get("across"))
     if told:
         notes.append(f"[In equal time](#all-objectives-on-one-captioner): {told}.")

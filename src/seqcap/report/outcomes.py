@@ -1,11 +1,11 @@
-"""What became of the papers' claims: those that did not reproduce, and those left open."""
+"""What became of the papers' claims: those that did not reproduce."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import DAGGER, FEW_SEEDS, HOLDS, LESS, NOT_RUN, REVERSED, UNTESTABLE, read
+from seqcap.report.verdicts import DAGGER, FEW_SEEDS, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED, UNTESTABLE, read
 
 # What comparisons are called that have a verdict, one and several, in a count of them.
 _COUNTED = {
@@ -70,16 +70,6 @@ def failed(papers: Mapping[str, Summary]) -> list[Failed]:
     return claims
 
 
-def left_open(papers: Mapping[str, Summary]) -> dict[str, dict[str, list[Claim]]]:
-    """Paper -> verdict -> its other claims."""
-    claims = dict[str, dict[str, list[Claim]]]()
-    for paper, summary in papers.items():
-        for claim in _claims(summary):
-            if claim.verdict != HOLDS and not _did_fail(summary, claim):
-                claims.setdefault(paper, {}).setdefault(claim.verdict, []).append(claim)
-    return claims
-
-
 def counted(claim: Claim, what: str = "") -> str:
     """ "of 6, 2 hold (CIDEr, ROUGE-L), 4 are open": the comparisons that decide a claim; "" where it is one. `what`
     comes after their number."""
@@ -132,7 +122,8 @@ def _failed(paper: str, summary: Summary, claim: Claim) -> Failed:
     others = [line for line in claim.primary if line.key != deciding and line.side == -line.sign]
     several = len({line.key[4] for line in claim.primary}) > 1
     against = "; ".join(f"{_measure(line, several)} {numbers(line)}" for line in others[:_MOST_NAMED])
-    verdict = read(claim.verdict) + (f" {DAGGER}" if DAGGER in claim.words else "")
+    marks = [mark for mark in (IN_PART, DAGGER) if mark in claim.words]
+    verdict = " ".join([read(claim.verdict), *marks])
     reason = _reason(claim)
     if summary.rule:
         # Its texts name others of the page.

@@ -23,6 +23,7 @@ from seqcap.report.verdicts import (
     Outcome,
     explanation,
     judge,
+    rising,
     side_labels,
 )
 
@@ -110,6 +111,7 @@ class Claim:
     about: str = ""  # of a control: the claim that it asks about, if it is one
     # Whether its comparison is against the claim, and cannot tell because the side that lags was still rising.
     excused: bool = False
+    rising: tuple[str, ...] = ()  # the labels of what was still rising, of the sides of its deciding comparison
 
     @property
     def primary(self) -> tuple[Line, ...]:
@@ -207,6 +209,7 @@ class Summary:
             # Results of older code do not say it.
             about=claim.get("about", ""),
             excused=judged.deciding.excused,
+            rising=_rising(judged.deciding.evidence),
         )
 
     def _of_version_1(self, claim: Mapping[str, Any]) -> Claim:
@@ -244,6 +247,11 @@ def _line(outcome: Outcome) -> Line:
         return replace(line, sides=sides)
     side = (outcome.low > 0) - (outcome.high < 0)
     return replace(line, sides=sides, side=side, expected=outcome.number(outcome.expected, "+"))
+
+
+def _rising(evidence: Evidence) -> tuple[str, ...]:
+    labels = zip(side_labels(evidence), evidence.sides, strict=False)
+    return tuple(label for label, side in labels if rising(side))
 
 
 def _side(low: str, high: str) -> int | None:

@@ -10,8 +10,8 @@ from seqcap.report.overview import Overview
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import HOLDS
 
-# The claims that tell of a use on other data.
-_OF_SAMPLES, _OF_DISTINCTIVENESS, _OF_TRUTH = ("C1", "C2"), ("D3a", "D1a", "D2a", "D10"), ("D12d",)
+# The claims that tell of a use on other data, and do not stand in a table of the first page.
+_OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
 # The claims that a kind of smoothing beats likelihood in captions, without attention and with it; and the blocks of the
 # table of gains.
 _SMOOTHING, _WITH_ATTENTION = ("L1", "L3", "L6"), "L6b"
@@ -30,7 +30,6 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
 
     told = {
         "One caption": [_of_quality(report)],
-        "Random samples": [elsewhere_of(_OF_SAMPLES)],
         "Smoothing": [_of_smoothing(report, by_id)],
         "Captions that tell images apart": [_in_own_runs(report, rows, _JUDGED), elsewhere_of(_OF_DISTINCTIVENESS)],
         "Captions that are true": [_in_own_runs(report, rows, _TRUE), elsewhere_of(_OF_TRUTH)],
@@ -151,9 +150,9 @@ def _with_attention(report: Reported, paper: str, claim: Claim) -> str:
         if not gains:
             return ""
         above, single = sum(gain > 0 for gain, _ in gains), sum(seeds == 1 for _, seeds in gains)
-        counted.append(f"{above} of {len(gains)} {block} ({single} of one seed)")
+        counted.append(f"{block} {above} of {len(gains)} ({single} of one seed)")
     line = claim.deciding
-    text = f" Above MLE, if only by chance, are {' and '.join(counted)}; all of a captioner share one MLE. "
+    text = f" Of all losses these are above MLE, if only by chance: {', '.join(counted)}; all share one MLE. "
     return f"{text}With attention {_left(line)} ({link(paper, claim)}): {numbers(line)}."
 
 

@@ -23,7 +23,7 @@ from seqcap.report.tradeoff import level
 from seqcap.report.verdicts import LEAST_SEEDS
 
 OTHERS = "others"
-PEOPLE_BLOCK = "people"
+PEOPLE_BLOCK = "references"
 # What tells whether captions are true and told apart.
 TRUTHS = (TRUTH, RECALL_OF_SAMPLES, DISTINCT, LITERAL)
 # Curve of greedy captions of val -> its name in the table. Only what a retriever pays has the second.
