@@ -10,6 +10,7 @@ from pathlib import Path
 from seqcap.errors import InputError
 from seqcap.files.writing import beside, copy_file, leftovers
 from seqcap.pipeline.graph import lock_files
+from seqcap.tasks import STARTS
 
 # What an experiment changes in its clone: its parameters, the graph, and what the pipeline writes and git tracks.
 CHANGING = ("params.yaml", "papers", "dvc.yaml", "dvc.lock", "reports", "starts")
@@ -46,8 +47,8 @@ def update_clone(folder: Path) -> None:
         origin = folder
     if not git_folder.is_dir() or origin.resolve() != here or folder.resolve() == here:
         raise InputError(folder, "is not a clone of this checkout", "move it away")
-    # What the clone has run. With the last commit's records, DVC would make unchanged data anew, and no training would
-    # resume from it.
+    # What the clone has run: records of it, and what runs start from, which git has of the checkout's own data. With
+    # those of the last commit, DVC would make unchanged data anew, and no training would resume from it.
     ran = git_folder / "seqcap-records"
     if ran.exists():
         # An update was killed, and has left some files of either commit.
@@ -57,14 +58,22 @@ def update_clone(folder: Path) -> None:
         for leftover in leftovers(ran, "tmp"):
             shutil.rmtree(leftover, ignore_errors=True)
         temporary = beside(ran, "tmp")
-        _copy_all(lock_files(folder), folder, temporary)
+        _copy_all([*lock_files(folder), *_own_starts(folder, repository)], folder, temporary)
         # Renamed when it is complete.
         temporary.rename(ran)
     fix = f"correct that, or move {folder} away"
     git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
     git(*repository, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", fix=fix)
-    _copy_all(lock_files(ran), ran, folder)
+    _copy_all([path.relative_to(ran) for path in ran.rglob("*") if path.is_file()], ran, folder)
     shutil.rmtree(ran)
+
+
+def _own_starts(folder: Path, repository: Collection[str]) -> list[Path]:
+    """What runs start from that is not as committed, since the clone has made its own, relative to the clone."""
+    changed = git(*repository, "status", "--porcelain", "-z", "--untracked-files=all", "--", f":(top){STARTS}")
+    # Of each entry two letters and a space come before the name.
+    paths = [Path(entry[3:]) for entry in changed.split("\0") if entry]
+    return [path for path in paths if (folder / path).is_file()]
 
 
 def _copy_all(files: Collection[Path], source: Path, target: Path) -> None:
