@@ -169,7 +169,8 @@ def _budget(minutes: Mapping[str, float]) -> str:
 
 def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
     """What the comparisons that decide claims and controls here say on other data. `opposite`: those, and details of
-    claims, whose intervals are on opposite sides of 0."""
+    claims, whose intervals are on opposite sides of 0. `shown`: of claims of this page, those where one of the two is
+    on a side of 0."""
     compared = [
         (paper, pair)
         for paper, summary in report.published[data].items()
@@ -180,6 +181,7 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
     opposite = [(paper, pair) for paper, pair in compared if pair.opposite]
     turned = {pair.claim.id for _, pair in opposite}
     alike = [(paper, pair) for paper, pair in deciding if pair.alike]
+    one_sided = [(paper, pair) for paper, pair in deciding if bool(pair.here.side) != bool(pair.there.side)]
     return {
         "compared": deciding,
         "turned": sum(pair.opposite for _, pair in deciding),
@@ -187,9 +189,8 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
         "alike": [(paper, pair) for paper, pair in alike if pair.claim.id not in turned],
         "as_claimed": sum(pair.is_as_claimed for _, pair in alike if pair.claim.id not in turned),
         "divided": [(paper, pair) for paper, pair in alike if pair.claim.id in turned],
-        "one_sided": [
-            (paper, pair) for paper, pair in deciding if not pair.both and (pair.here.side or pair.there.side)
-        ],
+        "one_sided": one_sided,
+        "shown": [(paper, pair) for paper, pair in one_sided if pair.claim in report.told(paper)],
         "neither": [(paper, pair) for paper, pair in deciding if not (pair.here.side or pair.there.side)],
     }
 
