@@ -1,5 +1,5 @@
 """The first page: what the papers claim and how it fares here. Its numbers are those of the papers' results and of the
-table across papers; texts/first_page.md has its words."""
+table across papers; first_page_texts/ has its words."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -30,6 +30,7 @@ from seqcap.report.summary import RESULTS, Summary
 from seqcap.report.uses import of_quality, uses
 from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
+DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
 # Columns that results of older code lack.
 _WANTED = (DISTINCT, LITERAL, PRECISION, RECALL)

@@ -1,4 +1,4 @@
-"""The pages of the report: templates in texts/, which are filled in."""
+"""The pages of the report: templates in texts/ and, of the first page, first_page_texts/, which are filled in."""
 
 import re
 from pathlib import Path
@@ -9,10 +9,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from seqcap.report.markdown import escaped, markdown_table
 from seqcap.report.verdicts import in_words, side_labels
 
-# Part of the code of every module that imports this one (`pipeline.code`).
+# Part of the code of every module that imports this one (`pipeline.code`). Those of the first page are part of
+# `first_page`, so that a change of them makes no paper's page stale.
 DATA_FILES = "texts/*"
 _ENVIRONMENT = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "texts"),
+    loader=FileSystemLoader([Path(__file__).parent / folder for folder in ("texts", "first_page_texts")]),
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
@@ -21,7 +22,7 @@ _ENVIRONMENT = Environment(
 
 
 def text(name: str, **values: Any) -> str:
-    """texts/<name>.md, filled with `values`; several empty lines become one."""
+    """<name>.md, filled with `values`; several empty lines become one."""
     filled = _ENVIRONMENT.get_template(f"{name}.md").render(values)
     return re.sub(r"\n{3,}", "\n\n", filled).strip("\n") + "\n"
 
