@@ -58,22 +58,20 @@ def update_clone(folder: Path) -> None:
         for leftover in leftovers(ran, "tmp"):
             shutil.rmtree(leftover, ignore_errors=True)
         temporary = beside(ran, "tmp")
-        _copy_all([*lock_files(folder), *_own_starts(folder, repository)], folder, temporary)
+        _copy_all(lock_files(folder), folder, temporary)
+        if (folder / STARTS).is_dir():
+            shutil.copytree(folder / STARTS, temporary / STARTS, symlinks=True)
         # Renamed when it is complete.
         temporary.rename(ran)
     fix = f"correct that, or move {folder} away"
     git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
     git(*repository, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", fix=fix)
-    _copy_all([path.relative_to(ran) for path in ran.rglob("*") if path.is_file()], ran, folder)
+    _copy_all(lock_files(ran), ran, folder)
+    if (ran / STARTS).is_dir():
+        # The whole folder: a file of the checkout's beside them would be another output to DVC.
+        shutil.rmtree(folder / STARTS, ignore_errors=True)
+        shutil.copytree(ran / STARTS, folder / STARTS, symlinks=True)
     shutil.rmtree(ran)
-
-
-def _own_starts(folder: Path, repository: Collection[str]) -> list[Path]:
-    """What runs start from that is not as committed, since the clone has made its own, relative to the clone."""
-    changed = git(*repository, "status", "--porcelain", "-z", "--untracked-files=all", "--", f":(top){STARTS}")
-    # Of each entry two letters and a space come before the name.
-    paths = [Path(entry[3:]) for entry in changed.split("\0") if entry]
-    return [path for path in paths if (folder / path).is_file()]
 
 
 def _copy_all(files: Collection[Path], source: Path, target: Path) -> None:
