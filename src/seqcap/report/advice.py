@@ -12,6 +12,7 @@ from seqcap.report.overview import (
     LITERAL,
     PEOPLE,
     PRECISION,
+    RECALL,
     RECALL_OF_SAMPLES,
     SAMPLES,
     TRUTH,
@@ -29,7 +30,9 @@ class Advice:
     """What to take for one use: a row of a table. Numbers are as of `Overview.beside_likelihood`."""
 
     use: str
-    take: str  # the objectives that lead, not told apart, that with the highest CIDEr of the beam first; or "none"
+    take: (
+        str  # of the objectives that lead that with the highest CIDEr of the beam, then those not told apart; or "none"
+    )
     gains: str  # the first one's numbers in what it is used for
     otherwise: str  # and in what else
     note: str  # "" if there is nothing to add
@@ -150,7 +153,7 @@ def _truth(overview: Overview, base: Row) -> Advice | None:
     best = overview.best(TRUTH, overview.objectives)
     if best is None or not overview.is_ahead(best, base, TRUTH):
         return Advice(use, "none", "", "", "")
-    columns = [TRUTH, PRECISION], [CIDER, WORDS, RECALL_OF_SAMPLES, overview.distinct]
+    columns = [TRUTH, PRECISION], [CIDER, WORDS, RECALL, RECALL_OF_SAMPLES, overview.distinct]
     return _led(overview, base, use, best, columns)
 
 
@@ -161,8 +164,11 @@ def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -
     """Advice where the best one of the first column is ahead of cross-entropy."""
     column = columns[0][0]
     leaders = _leaders(overview, best, base, column)
-    names = _either([f"**{row.label}**{_width(row, column)}" for row in leaders])
-    return _advice(overview, use, names, leaders[0], columns, _unsure(overview, base, best, leaders, column))
+    first, *others = leaders
+    take = f"**{first.label}**{_width(first, column)}"
+    if others:
+        take += f"; not told apart: {', '.join(_named(row, column) for row in others)}"
+    return _advice(overview, use, take, first, columns, _unsure(overview, base, best, leaders, column))
 
 
 def _advice(overview: Overview, use: str, take: str, row: Row, columns: Columns, note: str) -> Advice:

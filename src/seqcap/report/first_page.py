@@ -28,7 +28,7 @@ from seqcap.report.overview import (
 )
 from seqcap.report.summary import RESULTS, Summary
 from seqcap.report.uses import of_quality, uses
-from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
+from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
 DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
@@ -81,11 +81,19 @@ def _counts(report: Reported) -> dict[str, Any]:
         "in_part": sum(IN_PART in claim.words for _, claim in judged if not claim.control),
         "without": verdicts[LESS],
         "open": run - sum(verdicts[name] for name in DECIDED),
+        "undecided": _undecided(verdicts),
         "controls": controls.total() - controls[NOT_RUN],
         "controls_hold": controls[HOLDS],
         "rising": len(rising),
         "rising_hold": sum(claim.verdict == HOLDS for claim in rising),
     }
+
+
+def _undecided(verdicts: Mapping[str, int]) -> str:
+    """ " (18 cannot be told, 7 cannot be tested)": how many claims have each verdict that decides nothing."""
+    open_ = {name: words for name, words in COUNTED.items() if name not in (*DECIDED, NOT_RUN)}
+    told = [f"{number} {words[number > 1]}" for name, words in open_.items() if (number := verdicts[name])]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _example(report: Reported) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
         if claim is not None:
             controls = [other for other in report.shown(paper) if other.control]
             judged = _by_the_judge(claim, controls)
-            verdict = f"{claim.words}, {by_whom(claim)}" if by_whom(claim) else claim.words
+            verdict = _verdict(claim, judged)
             notes = _notes(paper, summary, claim, judged, rows)
             notes += [_of_control(paper, control) for control in controls if control is not judged]
             sentence = summary.said["finding"]["sentence"]
@@ -49,7 +49,7 @@ def left_out(report: Reported) -> list[str]:
 def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, rows: Overview | None) -> list[str]:
     notes = []
     if judged is not None:
-        notes.append(f"By the judge {numbers(judged.deciding)} ({link(paper, judged)}): *{judged.words}*.")
+        notes.append(f"By the judge: {numbers(judged.deciding)}, *{judged.words}* ({link(paper, judged)}).")
     if counted(claim):
         count = counted(claim, " comparisons")
         notes.append(f"{count[0].upper()}{count[1:]}.")
@@ -65,13 +65,24 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
         notes.append(f"†, still rising: {' and '.join(claim.rising)}.")
     told = _across_says(rows, summary.said["finding"].get("across"))
     if told:
-        notes.append(f"[In equal time](#all-objectives-on-one-captioner): {told}.")
+        notes.append(f"[In about equal time](#all-objectives-on-one-captioner): {told}.")
     return list(filter(None, notes))
+
+
+def _verdict(claim: Claim, judged: Claim | None) -> str:
+    """In words, and by whom: what an own listener finds, a judge may not."""
+    if not by_whom(claim):
+        return claim.words
+    if judged is None:
+        return f"{claim.words}, {by_whom(claim)}"
+    if claim.verdict == judged.verdict == HOLDS:
+        return f"{claim.words}, {by_whom(claim)} and by the judge"
+    return f"{claim.words}, {by_whom(claim)} alone; by the judge: {judged.verdict}"
 
 
 def _of_control(paper: str, control: Claim) -> str:
     sentence = control.sentence.replace("Control: ", "")
-    return f"{link(paper, control)} {sentence}: {numbers(control.deciding)}, *{control.words}*."
+    return f"Control {link(paper, control)}: {sentence}: {numbers(control.deciding)}, *{control.words}*."
 
 
 def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> Claim | None:
