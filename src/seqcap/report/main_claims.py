@@ -55,8 +55,8 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
         notes.append(f"{count[0].upper()}{count[1:]}.")
     first = claim.primary[0]
     if claim.verdict != HOLDS and first.key != claim.deciding.key and first.difference:
-        print_ = f"; print {in_print(first)}" if first.printed else ""
-        notes.append(f"{shortly(first.what)}: {first.sides}: {numbers(first)}{print_}.")
+        printed = f"; print {in_print(first)}" if first.printed else ""
+        notes.append(f"{shortly(first.what)}: {first.sides}: {numbers(first)}{printed}.")
     greedy = own_runs.by_greedy(claim)
     if greedy is not None:
         notes.append(f"Greedy captions: {numbers(greedy)}.")

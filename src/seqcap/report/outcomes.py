@@ -60,7 +60,9 @@ def failed(papers: Mapping[str, Summary]) -> list[Failed]:
     main claim, if it does not hold."""
     claims = list[Failed]()
     for paper, summary in papers.items():
-        told = dict[str, str]()  # reason -> the first claim that has it
+        main = (summary.said["finding"] or {}).get("claim")
+        # Reason -> the claim that tells it: the main one, whose reason stands beside it, or the first that has it.
+        told = {_reason(claim): claim.id for claim in _claims(summary) if claim.id == main}
         for claim in _claims(summary):
             if _did_fail(summary, claim):
                 failure = _failed(paper, summary, claim)
