@@ -14,7 +14,7 @@ from seqcap.report.verdicts import HOLDS
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
 # The claims that a kind of smoothing beats likelihood in captions, without attention and with it; and the blocks of the
 # table of gains.
-_SMOOTHING, _WITH_ATTENTION = ("L1", "L3", "L6"), "L6b"
+_SMOOTHING, _WITH_ATTENTION = ("L1", "L3"), "L6b"
 _BLOCKS = ("without attention", "with attention")
 # Measure -> its words: those of the judge and of truth, each with what else is told of the same captions.
 _JUDGED = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
