@@ -208,6 +208,6 @@ def test_only_what_scenes_can_have_is_missed(run, tmp_path, monkeypatch, data, l
     write_json(tmp_path / "across/figures/figures.json", {"order": [], "figures": {}})
     across = SimpleNamespace(said={"datasets": [data]}, provenance={"minutes": {}}, claims=[])
     report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
-    for name in ("uses", "of_quality"):
+    for name in ("uses", "quality_in_own_runs"):
         monkeypatch.setattr(first_page, name, lambda *of: {})
     assert set(first_page._across(report)["lacking"]) == lacking

@@ -23,6 +23,7 @@ from seqcap.report.overview import (
 
 # Points to either side, from which an interval is told beside an objective's name.
 _WIDE = 10
+Columns = tuple[Sequence[str], Sequence[str]]  # what an objective is used for, and what else
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def _one_caption(overview: Overview, base: Row, of_quality: Mapping[str, str]) -
     best = overview.best(CIDER, overview.objectives)
     if best is None or CIDER not in base.levels:
         return None
-    columns: tuple[list[str], list[str]] = [CIDER], [TRUTH, overview.distinct]
+    columns: Columns = [CIDER], [TRUTH, overview.distinct]
     use = "one caption with the highest CIDEr"
     if overview.is_ahead(best, base, CIDER):
         led = _led(overview, base, use, best, columns)
@@ -155,9 +156,6 @@ def _truth(overview: Overview, base: Row) -> Advice | None:
         return Advice(use, "none", "", "", "")
     columns = [TRUTH, PRECISION], [CIDER, WORDS, RECALL, RECALL_OF_SAMPLES, overview.distinct]
     return _led(overview, base, use, best, columns)
-
-
-Columns = tuple[Sequence[str], Sequence[str]]  # what an objective is used for, and what else
 
 
 def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -> Advice:

@@ -27,7 +27,7 @@ from seqcap.report.overview import (
     Overview,
 )
 from seqcap.report.summary import RESULTS, Summary
-from seqcap.report.uses import of_quality, uses
+from seqcap.report.uses import quality_in_own_runs, uses
 from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
 DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
@@ -147,7 +147,7 @@ def _across(report: Reported) -> dict[str, Any]:
         ),
         "budget": rows.budget,
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
-        "advice": advice(rows, of_quality(report)),
+        "advice": advice(rows, quality_in_own_runs(report)),
         "uses": uses(report, rows),
         "of_objectives": learnt(rows),
         "lacking": [name for name in _WANTED if not rows.has(name) and (on_scenes or name not in _OF_FACTS)],

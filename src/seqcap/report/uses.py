@@ -19,6 +19,7 @@ _BLOCKS = ("without attention", "with attention")
 # Measure -> its words: those of the judge and of truth, each with what else is told of the same captions.
 _JUDGED = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
 _TRUE = {"all_true": "true captions", "CIDEr": "CIDEr"}
+_SIDES = {1: "above", 0: "not told apart from", -1: "below"}  # of cross-entropy, that an interval is on
 
 
 def uses(report: Reported, rows: Overview) -> dict[str, str]:
@@ -38,12 +39,11 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
     return {use: text for use, text in texts.items() if text}
 
 
-def of_quality(report: Reported) -> dict[str, str]:
+def quality_in_own_runs(report: Reported) -> dict[str, str]:
     """Objective -> how the CIDEr of its best caption compares, in its paper's own runs, with cross-entropy's that was
     trained as long."""
-    sides = {1: "above", 0: "not told apart from", -1: "below"}
     return {
-        _left(line): f"In its own runs {_left(line)} is {sides[line.side]} cross-entropy of as many updates: "
+        _left(line): f"In its own runs {_left(line)} is {_SIDES[line.side]} cross-entropy of as many updates: "
         f"{numbers(line)}."
         for _, _, line in own_runs.cider_against_likelihood(report.papers)
         if line.side is not None
@@ -55,16 +55,15 @@ def _of_quality(report: Reported) -> str:
     compared = own_runs.cider_against_likelihood(report.papers)
     if not compared:
         return ""
-    sides = {1: "above it", 0: "not told apart from it", -1: "below it"}
     parts = []
-    for side, words in sides.items():
+    for side, words in _SIDES.items():
         told = [
             f"{_left(line)} {numbers(line)} {_in_brackets(report, paper, claim, line)}"
             for paper, claim, line in compared
             if line.side == side
         ]
         if told:
-            parts.append(f"{words}: {', '.join(told)}")
+            parts.append(f"{words} it: {', '.join(told)}")
     text = "CIDEr, beam, against cross-entropy of as many updates (95% intervals, each by itself; min: minutes of one "
     text += f"core for a seed): {'; '.join(parts)}. Others were not compared so."
     for data, papers in report.published.items():
