@@ -75,8 +75,22 @@ def _regime(results: Results) -> str:
         ours=ours,
         others=f" ({others})" if others else "",
         elsewhere=_elsewhere(results) if ours > printed else "",
+        memory=_memory(results),
         late=_late_gains(results),
     )
+
+
+def _memory(results: Results) -> str:
+    """What SLL's samples earn on training images at its end, and on those that are scored."""
+    samples = level(results, SLL, _SAMPLES)
+    curves = results.curves
+    paid = curves[(curves["run"] == SLL) & (curves["quantity"] == "train_reward")]
+    if samples is None or paid.empty or results.by_name[SLL].reward != "cider":
+        return ""
+    last = paid[paid["step"] == paid["step"].max()]["value"].mean()
+    task = results.by_name[SLL].task
+    values = {"train": 100 * last, "sample_sll": 100 * samples, "split": results.split(task)}
+    return f" {ClaimsFile.of(results).remark('memory', **values)}"
 
 
 def _elsewhere(results: Results) -> str:
@@ -167,10 +181,20 @@ def _equal(results: Results) -> str:
         few = file.remark("few")
         of_more = [name for name in ranked if len(results.by_name[name].seeds) >= LEAST_SEEDS]
         more = file.remark("more", **_bought(results, of_more[0])) if of_more else ""
+    more += _across_print(results, gains, ranked[0], printed)
     chosen = ""
     if SLE in gains and ranked[0] != SLE:
         chosen = file.remark("not_equal", div2=bought[SLE].signed(1, 3))
     return file.remark("equal", printed=printed, few=few, more=more, chosen=chosen, **of_nearest)
+
+
+def _across_print(results: Results, gains: Mapping[str, float], nearest: str, printed: float) -> str:
+    """What exploration costs by the row that is nearest to print's on the other side of it; "" without one."""
+    others = [name for name, gain in gains.items() if (gain < printed) != (gains[nearest] < printed)]
+    if not others:
+        return ""
+    other = min(others, key=lambda name: abs(gains[name] - printed))
+    return ClaimsFile.of(results).remark("across print", **_bought(results, other))
 
 
 def _bought(results: Results, name: str) -> Mapping[str, str]:
