@@ -81,6 +81,13 @@ def test_policies_are_compared_with_as_many_steps_of_cross_entropy(sle):
     assert [part.count("(SLL-SLE)") for part in (cider, meteor)] == [1, 1]
 
 
+def test_a_table_of_data_that_were_not_run_is_a_line(sle):
+    sle.names = ["xe", "sll", "sll_sle"]
+    table = make_table(sle.read(), "sle_table3")
+    assert not table.cells
+    assert table.reading == "TGIF test (animated GIFs): not part of this run."
+
+
 def test_of_one_row_that_explores_none_is_nearest(sle):
     sle.names = ["xe", "sll", "sll_sle"]
     assert "At equal exploration" not in words(sle)
