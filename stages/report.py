@@ -17,7 +17,8 @@ class ReportParams(Section):
     """What params.yaml says of the first page."""
 
     proves: bool  # whether its runs are long enough to say anything of the papers
-    beside: dict[str, str] | None  # data -> folder that an experiment has published
+    # Data -> folders that experiments on it have published; of a paper the first that has it.
+    beside: dict[str, list[str]] | None
 
 
 REPORT: Key[ReportParams] = Key("report", ReportParams)
@@ -32,6 +33,7 @@ def stages(project: Project) -> Stages:
         pictures=tuple(project.shared.features),
         beside=wanted.beside or {},
     )
+    folders = [folder for folders in config.beside.values() for folder in folders]
     # Its sections, too, must be there: it reads all that is in a paper's folder.
     project.stages("section")
     written = ("report.md", "report.html", "features/report.md", "claims.csv", "curves.csv")
@@ -40,7 +42,7 @@ def stages(project: Project) -> Stages:
         "The first page, and all pages as one file",
         config,
         # All that it reads is in git, so that one paper can be run without the others.
-        reads=[*(f"reports/{paper}" for paper in papers), *probed, *config.beside.values()],
+        reads=[*(f"reports/{paper}" for paper in papers), *probed, *folders],
         writes=[f"reports/{path}" for path in written],
         cached=False,
         metrics=["reports/metrics.json"],

@@ -203,9 +203,12 @@ def counts_of(keys: dict[str, Any], metric: str, levels: Any, slots: int = 1) ->
     ]
 
 
-def write_report_config(*papers: str, pictures: tuple[str, ...] = (), proves: bool = True, **beside: str) -> None:
-    """configs/report.json of some papers. `beside`: data -> folder of a publication."""
-    fields = {"proves": proves, "papers": papers, "pictures": pictures, "beside": beside, "code": {}}
+def write_report_config(
+    *papers: str, pictures: tuple[str, ...] = (), proves: bool = True, **beside: str | list[str]
+) -> None:
+    """configs/report.json of some papers. `beside`: data -> the folder or folders of publications."""
+    folders = {data: [found] if isinstance(found, str) else found for data, found in beside.items()}
+    fields = {"proves": proves, "papers": papers, "pictures": pictures, "beside": folders, "code": {}}
     write_config(config_path("report"), ReportConfig.model_validate(fields))
 
 

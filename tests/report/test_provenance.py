@@ -7,22 +7,7 @@ from pipeline_files import commit, git
 
 from seqcap.files import json_file, parquet, schemas
 from seqcap.report import provenance
-from seqcap.system import scratch
-
-
-@pytest.mark.parametrize(
-    ("cpuinfo", "expected"),
-    [
-        ("model name\t: A Xeon\nflags\t\t: fpu avx avx2 avx512f avx512bw\n", ("A Xeon", "AVX-512")),
-        ("model name\t: An EPYC\nflags\t\t: fpu avx avx2\n", ("An EPYC", "AVX2")),
-        ("processor\t: 0\nFeatures\t: fp asimd crc32\n", (None, "NEON")),
-        ("", (None, None)),
-    ],
-)
-def test_a_processor_has_a_name_and_an_instruction_set(cpuinfo, expected, monkeypatch):
-    monkeypatch.setattr(provenance.platform, "machine", lambda: "aarch64")
-    name, instructions = expected
-    assert provenance.processor(cpuinfo) == {"processor": name or "aarch64", "instructions": instructions}
+from seqcap.system import hardware, scratch
 
 
 def test_a_paper_has_its_data_seeds_and_minutes(sle):
@@ -58,6 +43,24 @@ def test_a_paper_has_its_data_seeds_and_minutes(sle):
     assert found["experiment"] is None
     # In a folder without a graph.
     assert found["minutes_of_everything"] is None
+
+
+def test_another_machine_that_has_trained_is_named(sle):
+    """As with a cluster, or a GPU that trains and a laptop that scores."""
+    sle.names = ["xe", "sll"]
+    run = sle.read()
+    groups = dict.fromkeys(Path(one.weights).parent.name for one in run.runs)
+    for group in groups:
+        hardware.note(f"train-{group}")
+    found = provenance.measure(run.config)
+    here = provenance.in_words(found)["processor"]
+    assert len(found["trained_on"]) == 1
+    assert "trained on" not in here
+    gpu = {"processor": "1 x NVIDIA H100", "instructions": None, "cores": None, "torch": "2.11.0+cu130"}
+    for group in groups:
+        json_file.write_json(hardware.MACHINES / f"train-{group}.json", gpu)
+    words = provenance.in_words(provenance.measure(run.config))["processor"]
+    assert words == f"{here}; trained on 1 x NVIDIA H100, torch 2.11.0+cu130"
 
 
 def test_the_commit_is_the_last_one_that_decides_numbers(tmp_path, monkeypatch):

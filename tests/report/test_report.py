@@ -135,6 +135,20 @@ def test_the_first_page_is_the_committed_one(here: Path):
     snapshots.check("claims.csv", written("claims.csv"))
 
 
+def test_a_paper_is_of_the_first_folder_of_other_data_that_has_it(here: Path):
+    """One experiment has run a paper longer, and another has all papers."""
+    for paper in ("a", "b"):
+        invented_results(paper, records=[recorded(paper)])
+        invented_results(paper, records=[recorded(paper)], folder="reports/all")
+    invented_results("a", records=[recorded("a", **REVERSED)], folder="reports/longer")
+    write_report_config("a", "b", Photos=["reports/none", "reports/longer", "reports/all"])
+    page = written()
+    assert "longer/a/report.md" in page
+    assert "all/a/report.md" not in page
+    assert "all/b/report.md" in page
+    assert "left out" not in page
+
+
 def test_the_side_of_an_interval_is_known_before_it_is_rounded(here: Path):
     """In points it ends at -.04, which one decimal would print as 0."""
     line = of_version_1("old", "not significant") | {"difference": "-0.85", "low": "-1.62", "high": "-0.04"}

@@ -27,6 +27,7 @@ from seqcap.config import StageConfig, read_config
 from seqcap.errors import one_line_errors
 from seqcap.pipeline import code
 from seqcap.pipeline.validation import Name
+from seqcap.system.hardware import note
 from seqcap.system.scratch import alone
 
 if TYPE_CHECKING:
@@ -130,8 +131,10 @@ def main(*kinds: Kind) -> None:
     """Runs the stage that the command line names, of one of a file's kinds."""
     *chosen, name = sys.argv[1:]
     kind = next(kind for kind in kinds if kind.name in chosen or len(kinds) == 1)
-    with one_line_errors(), alone(f"{kind.name}-{name}"):
+    stage = f"{kind.name}-{name}"
+    with one_line_errors(), alone(stage):
         kind.run(read_config(kind.config, kind.name, name), name)
+        note(stage)
 
 
 @cache

@@ -9,7 +9,7 @@ from seqcap.report import REPORTS, elsewhere
 from seqcap.report.elsewhere import There
 from seqcap.report.overview import ACROSS
 from seqcap.report.reported import ReportConfig
-from seqcap.report.summary import MOST, Claim, Summary, foremost
+from seqcap.report.summary import MOST, Claim, Summary, foremost, has_results
 from seqcap.report.verdicts import HOLDS, NOT_RUN
 
 
@@ -87,7 +87,8 @@ class Reported:
 
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""
-        return self.page(Path(self.config.beside[data], paper))
+        folders = [Path(folder, paper) for folder in self.config.beside[data] if has_results(Path(folder, paper))]
+        return self.page(folders[0]) if folders else ""
 
     def page(self, folder: Path) -> str:
         """The page in a folder of results, relative to this report; "" where it is not in its folder."""

@@ -19,12 +19,29 @@ Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isi
 
 
 class OfScenes(str):
-    """A text that is said of results on generated scenes alone: in files, `scenes: <text>` in the place of a text."""
+    """A text whose end is said of results on generated scenes alone: in files, `common: <text>` and `scenes: <text>` in
+    the place of a text; there may be nothing in common.
+
+    Attributes:
+        common: what of it is said of all results.
+    """
+
+    common: str = ""
 
 
 def _text(value: Any) -> Any:
-    of_scenes = isinstance(value, Mapping) and value.keys() == {"scenes"} and isinstance(value["scenes"], str)
-    return OfScenes(value["scenes"]) if of_scenes else value
+    if not isinstance(value, Mapping) or "scenes" not in value or value.keys() - {"common", "scenes"}:
+        return value
+    parts = [value.get("common", ""), value["scenes"]]
+    if not all(isinstance(part, str) for part in parts):
+        return value
+    text = OfScenes(" ".join(filter(None, parts)))
+    text.common = parts[0]
+    return text
+
+
+def _of_all_data(text: str) -> str:
+    return text.common if isinstance(text, OfScenes) else text
 
 
 Text = Annotated[InstanceOf[str], BeforeValidator(_text)]
@@ -130,15 +147,15 @@ class ClaimsFile(Frozen):
             stated.model_copy(
                 update={
                     "explained": {
-                        key: text for key, text in stated.explained.items() if not isinstance(text, OfScenes)
+                        key: _of_all_data(text) for key, text in stated.explained.items() if _of_all_data(text)
                     },
                     "registered": None,
                 }
             )
             for stated in file.claims
         ]
-        limits = [text for text in file.limits if not isinstance(text, OfScenes)]
-        remarks = {key: "" if isinstance(text, OfScenes) else text for key, text in file.remarks.items()}
+        limits = [_of_all_data(text) for text in file.limits if _of_all_data(text)]
+        remarks = {key: _of_all_data(text) for key, text in file.remarks.items()}
         return file.model_copy(update={"claims": tuple(claims), "limits": tuple(limits), "remarks": remarks})
 
     def remark(self, key: str, /, **values: Any) -> str:

@@ -43,6 +43,11 @@ class Pair:
         return self.both and self.here.side == self.there.side
 
     @property
+    def is_smaller_there(self) -> bool:
+        """Whether the difference on other data is the smaller one."""
+        return abs(float(self.there.difference)) < abs(float(self.here.difference))
+
+    @property
     def is_as_claimed(self) -> bool:
         """Whether both are as the paper says."""
         return self.alike and self.here.side == self.here.sign
@@ -57,7 +62,10 @@ def same(wanted: Claim, here: Summary, summary: Summary) -> There | None:
     for claim in summary.claims:
         if [line.key for line in claim.primary] == primary:
             line = next(line for line in claim.primary if line.key == key)
-            return There(line, claim.words, summary.rule) if line.difference else None
+            # Another comparison may decide it there than here.
+            decides = line.key == claim.deciding.key or not line.verdict
+            words = claim.words if decides else f"{line.verdict}; of all: {claim.words}"
+            return There(line, words, summary.rule) if line.difference else None
     alike = [line for line in _lines(summary) if line.key == key]
     if alike:
         line = next((line for line in alike if line.primary), alike[0])

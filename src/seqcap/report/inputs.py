@@ -25,6 +25,7 @@ from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
 SCENES, CLIPS = "scenes", "clips"  # the datasets whose every fact is known
+_OF_FACTS = ("precision_true", "recall_true", "f1_true", "all_true")  # metrics that need them
 HUMAN = "human"  # captions that people wrote are scored as if a run had this name; people have no training seeds
 
 # A paper's data -> the same dataset and split here; all other data are stand-ins.
@@ -177,6 +178,8 @@ class Scores:
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
         if all(run != name for run, *_ in self._places):
             return f"no scores of run {name}"
+        if metric in _OF_FACTS and all(measured not in _OF_FACTS for _, _, measured in self._places):
+            return "only generated scenes come with every fact that is true of them"
         return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
 
 

@@ -30,7 +30,7 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
     for paper, summary in report.papers.items():
         claim = report.main(paper)
         if claim is not None:
-            controls = [other for other in report.shown(paper) if other.control]
+            controls = [other for other in report.shown(paper) if other.control and other.deciding.difference]
             judged = _by_the_judge(claim, controls)
             verdict = _verdict(claim, judged)
             notes = _notes(paper, summary, claim, judged, rows)

@@ -1,9 +1,7 @@
 """Where results come from: commit, day, machine, versions, data, seeds and minutes. All of it differs from run to run,
 so it is in a file of its own, and nothing that is computed depends on it."""
 
-import os
 import platform
-import re
 import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,8 +16,7 @@ from ruamel.yaml import YAML
 
 from seqcap.files.json_file import read_json
 from seqcap.report.reported import PaperConfig, ReportedRun
-from seqcap.system import scratch
-from seqcap.system.machine import MACHINE, Machine
+from seqcap.system import hardware, scratch
 from seqcap.tasks import ARTIFACTS
 from seqcap.version import __version__
 
@@ -36,9 +33,6 @@ _CODE = (
 )
 _PARAMETERS = ("params.yaml", "papers/*/runs.yaml")
 _LISTED = 3  # how many changed files are named
-_CPUINFO = Path("/proc/cpuinfo")
-# The instruction sets that numbers may depend on, the widest first: flag of the processor -> name.
-_INSTRUCTIONS = {"avx512f": "AVX-512", "avx2": "AVX2", "sve": "SVE", "asimd": "NEON"}
 # The order in which they are told.
 _VERSIONS = ("Python", "torch", "numpy")
 _SPLITS = ("train", "val", "test")
@@ -59,7 +53,8 @@ def measure(config: PaperConfig) -> dict[str, Any]:
         "changed": [line[3:] for line in _output("git", "status", "--porcelain", "--", *deciding).splitlines()],
         "day": f"{datetime.now(UTC):%Y-%m-%d}",
         "scale": config.scale,
-        **this_machine(),
+        **hardware.this_machine(),
+        "trained_on": _trained_on(runs),
         "versions": {
             "Python": platform.python_version(),
             **{package: version(package) for package in ("torch", "numpy")},
@@ -121,30 +116,17 @@ def _written(stage: Mapping[str, Any]) -> list[Path]:
     return [Path(entry if isinstance(entry, str) else next(iter(entry))) for entry in entries]
 
 
+def _trained_on(runs: Sequence[ReportedRun]) -> list[dict[str, Any]]:
+    """The machines that have trained some runs, each once, as far as it was noted."""
+    groups = dict.fromkeys(Path(run.weights).parent.name for run in runs)
+    noted = [hardware.noted(f"train-{group}") for group in groups]
+    return [machine for at, machine in enumerate(noted) if machine is not None and machine not in noted[:at]]
+
+
 def _minutes(run: ReportedRun) -> float | None:
     path = TIMING / f"{Path(run.weights).parent.name}.json"
     seconds = read_json(path).get(run.name) if path.is_file() else None
     return None if seconds is None else round(seconds * run.epochs / 60, 3)
-
-
-def this_machine() -> dict[str, Any]:
-    """The GPUs if torch may use them, else the CPU; torch itself takes seconds to import."""
-    cpu_only = "+cpu" in version("torch") or (MACHINE.is_file() and Machine.read().device == "cpu")
-    gpus = "" if cpu_only else _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
-    if gpus:
-        names = ", ".join(f"{number} x {name}" for name, number in Counter(gpus.splitlines()).items())
-        return {"processor": names, "instructions": None, "cores": os.cpu_count()}
-    text = _CPUINFO.read_text(encoding="utf-8") if _CPUINFO.is_file() else ""
-    return {**processor(text), "cores": os.cpu_count()}
-
-
-def processor(cpuinfo: str) -> dict[str, str | None]:
-    """The name of a processor and its widest instruction set, from Linux's /proc/cpuinfo; "" elsewhere."""
-    name = re.search(r"(?m)^model name\s*: (.+)$", cpuinfo)
-    flags = re.search(r"(?mi)^(?:flags|features)\s*: (.+)$", cpuinfo)
-    known = flags[1].split() if flags else []
-    sets = [words for flag, words in _INSTRUCTIONS.items() if flag in known]
-    return {"processor": name[1] if name else platform.machine(), "instructions": sets[0] if sets else None}
 
 
 def _sizes(task: str) -> dict[str, int]:
@@ -252,17 +234,29 @@ def _commit(provenance: Mapping[str, Any]) -> str:
 
 
 def _processor(provenance: Mapping[str, Any]) -> str:
+    """The machine that has made the page and, where they are others, those that have trained."""
     if not provenance["processor"]:
         return NOT_RECORDED
-    cores, instructions = provenance["cores"], provenance["instructions"]
-    return f"{provenance['processor']}, {cores} cores, {instructions or 'instruction set ' + NOT_RECORDED}"
+    here = _machine(provenance)
+    # Older results do not say it.
+    trainers = [(_machine(machine), machine["torch"]) for machine in provenance.get("trained_on", ())]
+    others = [f"{machine}, torch {torch}" for machine, torch in trainers if machine != here]
+    return f"{here}; trained on {' and '.join(others)}" if others else here
+
+
+def _machine(machine: Mapping[str, Any]) -> str:
+    """A GPU by its name, a processor with its cores and instruction set."""
+    if machine["cores"] is None:
+        return str(machine["processor"])
+    instructions = machine["instructions"] or f"instruction set {NOT_RECORDED}"
+    return f"{machine['processor']}, {machine['cores']} cores, {instructions}"
 
 
 def _everything_in_words(provenance: Mapping[str, Any]) -> str:
     """Without the time of some stages the others' says nothing of what all of it takes."""
     absent = len(provenance["not_timed"])
     if absent and provenance["minutes_of_everything"] is not None:
-        return f"not known: {absent} stage{'s' if absent > 1 else ''} ran elsewhere"
+        return f"{absent} stage{'s' if absent > 1 else ''} ran elsewhere"
     return _number(provenance["minutes_of_everything"])
 
 

@@ -4,6 +4,7 @@ that git keeps. It depends on nothing else, so that one paper can be run and the
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from seqcap.errors import InputError
@@ -67,23 +68,27 @@ def _write(path: Path, text: str) -> None:
 
 
 def _published(
-    folders: Mapping[str, str], papers: Sequence[str], studies: Mapping[Path, Summary]
+    beside: Mapping[str, Sequence[str]], papers: Sequence[str], studies: Mapping[Path, Summary]
 ) -> tuple[dict[str, Mapping[str, Summary]], list[str]]:
-    """Data -> the results that an experiment on it has published; and why data are left out."""
-    by_data = {data: read_all(Path(folder), papers) for data, folder in folders.items()}
+    """Data -> the results that experiments on it have published; and why data are left out."""
+    by_data = dict[str, dict[str, Summary]]()
+    for data, folders in beside.items():
+        found = [read_all(Path(folder), papers) for folder in folders]
+        # Of a paper the first.
+        by_data[data] = {paper: summary for summaries in reversed(found) for paper, summary in summaries.items()}
     of_studies = {study.parent for study in studies}
     faults = [
-        f"{data} is left out: `{folder}` has no paper's results"
-        for data, folder in folders.items()
-        if not by_data[data] and Path(folder) not in of_studies
+        f"{data} is left out: `{'`, `'.join(folders)}` has no paper's results"
+        for data, folders in beside.items()
+        if not by_data[data] and of_studies.isdisjoint(map(Path, folders))
     ]
     return {data: summary for data, summary in by_data.items() if summary}, faults
 
 
-def _studies(folders: Mapping[str, str], papers: Sequence[str]) -> dict[Path, Summary]:
+def _studies(beside: Mapping[str, Sequence[str]], papers: Sequence[str]) -> dict[Path, Summary]:
     """Folder -> the results of a study of ours, which an experiment has published: it is none of the papers here."""
     studies = {}
-    for folder in folders.values():
+    for folder in chain.from_iterable(beside.values()):
         for file in sorted(Path(folder).glob(f"*/{RESULTS}/claims.json")):
             study = file.parents[1]
             if study.name not in papers:

@@ -1,6 +1,6 @@
 """What the report and a paper's part of it are made of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqcap.config import Frozen, StageConfig, TaskKind
@@ -73,4 +73,5 @@ class ReportConfig(StageConfig):
     proves: bool  # whether its runs are long enough to say anything of the papers
     papers: tuple[str, ...]
     pictures: tuple[str, ...]  # tasks whose features were probed
-    beside: Mapping[str, str]  # data -> folder that an experiment on it has published
+    # Data -> folders that experiments on it have published; of a paper the first that has it.
+    beside: Mapping[str, Sequence[str]]

@@ -19,7 +19,7 @@ from seqcap.report.inputs import Results
 from seqcap.report.paper import Rows
 from seqcap.report.reported import ReportedRun
 from seqcap.report.summary import RESULTS, VERSION, Summary, foremost
-from seqcap.report.verdicts import COUNTED, NOT_RUN
+from seqcap.report.verdicts import COUNTED, NOT_RUN, UNTESTABLE
 
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
@@ -120,7 +120,13 @@ def _page(
 
 
 def _foremost(said: Mapping[str, Any], judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
-    by_id = {judged_claim.claim.id: judged_claim for judged_claim in judged if judged_claim.judged.verdict != NOT_RUN}
+    """A control of ours that cannot be tested on these data tells nothing of them."""
+    by_id = {
+        judged_claim.claim.id: judged_claim
+        for judged_claim in judged
+        if judged_claim.judged.verdict != NOT_RUN
+        and not (judged_claim.claim.control and judged_claim.judged.verdict == UNTESTABLE)
+    }
     return [by_id[name] for name in foremost(said["finding"], list(by_id))]
 
 

@@ -336,5 +336,9 @@ def foremost(finding: Mapping[str, Any] | None, claims: Sequence[str]) -> list[s
 
 def read_all(folder: Path, papers: Sequence[str]) -> dict[str, Summary]:
     """The results in a folder of papers; those papers that have none are left out."""
-    present = [paper for paper in papers if (folder / paper / RESULTS / "claims.json").is_file()]
-    return {paper: Summary.read(folder / paper) for paper in present}
+    return {paper: Summary.read(folder / paper) for paper in papers if has_results(folder / paper)}
+
+
+def has_results(folder: Path) -> bool:
+    """Whether a paper's folder has results."""
+    return (folder / RESULTS / "claims.json").is_file()

@@ -260,7 +260,9 @@ def make_table(results: Results, name: str) -> Table:
     return made.layout(results.fill(text.title), reading, made.cells, text.brackets)
 
 
-def published_table(results: Results, text: TableText) -> list[Cell]:
+def published_table(results: Results, text: TableText) -> list[Cell] | Content:
+    if text.task and not any(run.task == text.task for run in results.runs):
+        return Content([], f"{results.stand_in(text.task)}.")
     data = results.stand_in(text.task) if text.task else ""
     cells = published_cells(results, text.published, data=data, beside=text.beside)
     return [cell.remarked(text.notes[cell.row]) if cell.row in text.notes else cell for cell in cells]

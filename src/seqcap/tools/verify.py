@@ -19,8 +19,8 @@ from seqcap.pipeline.project import Project
 from seqcap.pipeline.repro import absent_makers, check_checkout, repro
 from seqcap.report import REPORTS
 from seqcap.report.curves import HEADER, lines_of
-from seqcap.report.provenance import this_machine
 from seqcap.report.summary import Summary
+from seqcap.system.hardware import this_machine
 from seqcap.system.scratch import alone, checkpoints, forget
 from seqcap.tools.show import find_run
 from seqcap.training.captioners import train_all

@@ -19,6 +19,8 @@ from seqcap.report.verdicts import LEAST_SEEDS
 
 _BEAM, _SAMPLES, _DIV2 = Measure("beam", "CIDEr"), Measure("sample", "CIDEr", "every"), Measure("sample", "Div2", "set")
 _MBLEU4 = Measure("sample", "mBleu4", "set")
+_QUALITY = ("CIDEr", "METEOR", "SPICE")
+_LONGER = "xe_longer"
 # In the text on spread: measure and scale.
 _SPREAD = {
     "greedy": (Measure("greedy", "CIDEr"), 100),
@@ -26,6 +28,7 @@ _SPREAD = {
     "oracle": (Measure("sample", "oracle"), 100),
 }
 _RATED = (SLL, SLE, f"{SLL}_att", f"{SLE}_att", f"{SLL}_clip", f"{SLE}_clip")  # whose learning rates are compared
+_FEWEST = 2  # rows that explore, of which one is nearest to the paper's exploration
 # What is ranked by log p / length, too; and whose difference is told.
 _RANKED = ("xe", SLL, "sll_me", SLE, MULTI)
 _RANKED_GAINS = (
@@ -40,8 +43,20 @@ _RANKED_GAINS = (
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    found = (_regime(results), _price(results), _equal(results), _spread(results, judged), _ranked(results))
-    return [*filter(None, (*found, _rates(results), _steps(results)))]
+    found = (_longer(results), _regime(results), _price(results), _equal(results), _spread(results, judged))
+    return [*filter(None, (*found, _ranked(results), _rates(results), _steps(results)))]
+
+
+def _longer(results: Results) -> str:
+    """Whether rewards gain what further steps of cross-entropy do not, by each measure of quality of the paper's."""
+    told = []
+    for metric in _QUALITY:
+        gains = {name: Measure("beam", metric).gain(results, name, _LONGER) for name in (SLL, "sll_me", SLE)}
+        known = {results.by_name[name].label: gain for name, gain in gains.items() if gain.value is not None}
+        if known:
+            words = ", ".join(f"{gain.signed(100, 1)} ({label})" for label, gain in known.items())
+            told.append(f"{metric} {words}")
+    return ClaimsFile.of(results).remark("longer", gains="; ".join(told)) if told else ""
 
 
 def _regime(results: Results) -> str:
@@ -60,8 +75,22 @@ def _regime(results: Results) -> str:
         ours=ours,
         others=f" ({others})" if others else "",
         elsewhere=_elsewhere(results) if ours > printed else "",
+        memory=_memory(results),
         late=_late_gains(results),
     )
+
+
+def _memory(results: Results) -> str:
+    """What SLL's samples earn on training images at its end, and on those that are scored."""
+    samples = level(results, SLL, _SAMPLES)
+    curves = results.curves
+    paid = curves[(curves["run"] == SLL) & (curves["quantity"] == "train_reward")]
+    if samples is None or paid.empty or results.by_name[SLL].reward != "cider":
+        return ""
+    last = paid[paid["step"] == paid["step"].max()]["value"].mean()
+    task = results.by_name[SLL].task
+    values = {"train": 100 * last, "sample_sll": 100 * samples, "split": results.split(task)}
+    return f" {ClaimsFile.of(results).remark('memory', **values)}"
 
 
 def _elsewhere(results: Results) -> str:
@@ -139,7 +168,8 @@ def _equal(results: Results) -> str:
     runs = [run for line in sweep(results).values() for run in line.values() if run.name != SLL]
     bought = {run.name: _DIV2.gain(results, run.name, SLL) for run in runs}
     gains = {name: of.value for name, of in bought.items() if of.value is not None}
-    if not gains:
+    # Of one row nothing is nearest.
+    if len(gains) < _FEWEST:
         return ""
     ranked = sorted(gains, key=lambda name: abs(gains[name] - printed))
     of_nearest = _bought(results, ranked[0])
@@ -151,10 +181,20 @@ def _equal(results: Results) -> str:
         few = file.remark("few")
         of_more = [name for name in ranked if len(results.by_name[name].seeds) >= LEAST_SEEDS]
         more = file.remark("more", **_bought(results, of_more[0])) if of_more else ""
+    more += _across_print(results, gains, ranked[0], printed)
     chosen = ""
     if SLE in gains and ranked[0] != SLE:
         chosen = file.remark("not_equal", div2=bought[SLE].signed(1, 3))
     return file.remark("equal", printed=printed, few=few, more=more, chosen=chosen, **of_nearest)
+
+
+def _across_print(results: Results, gains: Mapping[str, float], nearest: str, printed: float) -> str:
+    """What exploration costs by the row that is nearest to print's on the other side of it; "" without one."""
+    others = [name for name, gain in gains.items() if (gain < printed) != (gains[nearest] < printed)]
+    if not others:
+        return ""
+    other = min(others, key=lambda name: abs(gains[name] - printed))
+    return ClaimsFile.of(results).remark("across print", **_bought(results, other))
 
 
 def _bought(results: Results, name: str) -> Mapping[str, str]:
