@@ -179,8 +179,7 @@ def _budget(minutes: Mapping[str, float]) -> str:
 
 def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
     """What the comparisons that decide claims and controls here say on other data. `opposite`: those, and details of
-    claims, whose intervals are on opposite sides of 0. `shown`: of claims of this page, those where one of the two is
-    on a side of 0."""
+    claims, whose intervals are on opposite sides of 0."""
     compared = [
         (paper, pair)
         for paper, summary in report.published[data].items()
@@ -201,7 +200,6 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
         "smaller": sum(pair.is_smaller_there for _, pair in alike if pair.claim.id not in turned),
         "divided": [(paper, pair) for paper, pair in alike if pair.claim.id in turned],
         "one_sided": one_sided,
-        "shown": [(paper, pair) for paper, pair in one_sided if pair.claim in report.told(paper)],
         "neither": [(paper, pair) for paper, pair in deciding if not (pair.here.side or pair.there.side)],
     }
 

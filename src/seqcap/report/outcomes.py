@@ -1,5 +1,6 @@
 """What became of the papers' claims: those that did not reproduce."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ _COUNTED = {
     "": ("is open", "are open"),
 }
 _FAILED_BEFORE = "does not hold"  # of an older rule
+_SENTENCES = 2  # of a reason
+_SENTENCE_ENDS = re.compile(r"(?<=[a-z0-9)*]\.) (?=[A-Z*])")
 _MOST_NAMED = 2  # comparisons against a claim that are named beside the one that decides
 
 
@@ -34,7 +37,6 @@ class Failed:
     paper: str
     claim: Claim
     verdict: str  # as people read it
-    counted: str  # what its comparisons say, where it has several
     against: str  # those that are against it, too, by their intervals
     reason: str  # "" if none is known
 
@@ -68,8 +70,14 @@ def failed(papers: Mapping[str, Summary]) -> list[Failed]:
                 failure = _failed(paper, summary, claim)
                 first = told.setdefault(failure.reason, claim.id)
                 again = failure.reason and first != claim.id
-                claims.append(replace(failure, reason=f"as {first}") if again else failure)
+                claims.append(replace(failure, reason=f"as {first}" if again else _begun(failure.reason)))
     return claims
+
+
+def _begun(reason: str) -> str:
+    """The first sentences of a reason; "..." stands for the others, which the claim's page has."""
+    sentences = _SENTENCE_ENDS.split(reason)
+    return reason if len(sentences) <= _SENTENCES else f"{' '.join(sentences[:_SENTENCES])} ..."
 
 
 def counted(claim: Claim, what: str = "") -> str:
@@ -131,7 +139,7 @@ def _failed(paper: str, summary: Summary, claim: Claim) -> Failed:
         # Its texts name others of the page.
         verdict = f"{verdict} (older rule, {summary.rule})"
         reason = f"on [its page]({paper}/report.md#claims)" if reason else ""
-    return Failed(paper, claim, verdict, counted(claim), against, reason)
+    return Failed(paper, claim, verdict, against, reason)
 
 
 def _reason(claim: Claim) -> str:
