@@ -76,10 +76,10 @@ def frame(axes: Sequence[Axes], points: Sequence[Point], x: Sequence[float] = ()
             axis.set(**{limit: (min(values) - margin, max(values) + margin)})
 
 
-def hollow_handle() -> Line2D:
+def hollow_handle(label: str = HOLLOW) -> Line2D:
     """What a hollow point means, for a legend."""
     look: dict[str, Any] = {"marker": "o", "markersize": 4.5, "markerfacecolor": "white"}
-    return Line2D([], [], color=PEOPLE, label=HOLLOW, linestyle=":", linewidth=0.7, **look)
+    return Line2D([], [], color=PEOPLE, label=label, linestyle=":", linewidth=0.7, **look)
 
 
 def name_points(axis: Axes, points: Sequence[Point]) -> None:

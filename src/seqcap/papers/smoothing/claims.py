@@ -15,6 +15,7 @@ from seqcap.report.verdicts import LEAST_SEEDS
 
 _MOST = 0.5  # a pool of more than this share of the vocabulary is no restriction
 _ONE_TRANSLATION = 80  # BLEU of at least so much (x100): sentences with hardly more than one right translation
+_FEWEST = 2  # losses of which one gains most
 _BEST = "tok_seq_cider_refs"  # the loss that the paper recommends
 
 
@@ -87,7 +88,8 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
 def _most(part: Part) -> dict[str, Any]:
     """The loss that gains most, of those with enough seeds: the best of single ones is the luckiest."""
     cells = [cell for cell in part.gains().values() if cell.ours.seeds >= LEAST_SEEDS]
-    if not cells:
+    # Of one loss none gains most.
+    if len(cells) < _FEWEST:
         return {}
     best, there = max(cells, key=lambda cell: cell.ours.value or 0.0), max(part.printed, key=part.printed.__getitem__)
     ours, printed = best.ours.signed(100, 2), [float(best.printed), part.printed_gain(there)]
@@ -122,8 +124,8 @@ def _beating(levels: Mapping[str, float]) -> tuple[int, int]:
 
 
 def _policy_gradient(part: Part) -> dict[str, Any]:
-    ours = part.levels()
-    here = f" (here {100 * (ours[_BEST] / ours[MLE] - 1):.1f}%)" if {_BEST, MLE} <= set(ours) else ""
+    gain, mle = part.gain(_BEST).ours.value, part.levels().get(MLE)
+    here = f" (here {100 * gain / mle:.1f}%)" if gain is not None and mle is not None else ""
     return {"printed": 100 * part.printed_gain(_BEST) / part.printed[MLE], "here": here}
 
 

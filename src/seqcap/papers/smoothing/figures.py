@@ -49,7 +49,7 @@ def gains(results: Results) -> Figure | str:
         Line2D([], [], color=PEOPLE, marker="x", linestyle="", label="the paper's, on its own data"),
     ]
     if any(cell.ours.seeds == 1 for _, cells in there for cell in cells.values()):
-        handles.append(hollow_handle())
+        handles.append(hollow_handle("hollow: one training seed, as if it scattered like MLE's"))
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     return figure
 
