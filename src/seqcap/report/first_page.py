@@ -35,9 +35,8 @@ EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that ta
 # Columns that results of older code lack.
 _WANTED = (DISTINCT, LITERAL, PRECISION, RECALL)
 _OF_FACTS = (LITERAL, PRECISION, RECALL)  # of these those that only scenes can have
-# Column of papers' tables -> what makes it a number in 100: the shares of captions and of statements that are true.
+# Column of papers' tables -> what makes it a number in 100: the share of captions that are true.
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
-_PRECISE = {PRECISION: 1, "true precision": 100}
 # Times the usual training time, from which a run is named for it.
 _LONGER = 2
 
@@ -99,12 +98,12 @@ def _undecided(verdicts: Mapping[str, int]) -> str:
 
 def _example(report: Reported) -> dict[str, Any]:
     """A scene with captions of it: that of the table across papers or, without one, of the first paper that has one.
-    `shares`: label -> how many of all captions, and of their statements, are true, in a hundred."""
+    `shares`: label -> how many of all captions are true, in a hundred."""
     for paper in sorted(report.papers, key=lambda name: name != ACROSS):
         path = report.folder / paper / RESULTS / EXAMPLE
         if path.is_file():
             tables = report.folder / paper / "tables"
-            shares = {"true": _column(tables, _TRUE), "precise": _column(tables, _PRECISE)}
+            shares = _column(tables, _TRUE)
             return {"example": {"paper": paper, **json_file.read_json(path)}, "shares": shares}
     return {"example": None}
 

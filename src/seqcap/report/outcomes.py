@@ -16,7 +16,7 @@ _COUNTED = {
     "": ("is open", "are open"),
 }
 _FAILED_BEFORE = "does not hold"  # of an older rule
-_SENTENCES = 2  # of a reason
+_ENOUGH = 120  # characters of a reason
 _SENTENCE_ENDS = re.compile(r"(?<=[a-z0-9)*]\.) (?=[A-Z*])")
 _MOST_NAMED = 2  # comparisons against a claim that are named beside the one that decides
 
@@ -75,9 +75,11 @@ def failed(papers: Mapping[str, Summary]) -> list[Failed]:
 
 
 def _begun(reason: str) -> str:
-    """The first sentences of a reason; "..." stands for the others, which the claim's page has."""
-    sentences = _SENTENCE_ENDS.split(reason)
-    return reason if len(sentences) <= _SENTENCES else f"{' '.join(sentences[:_SENTENCES])} ..."
+    """A reason's first sentences, until they say enough; "..." stands for the others, which the claim's page has."""
+    said, *others = _SENTENCE_ENDS.split(reason)
+    while others and len(said) < _ENOUGH:
+        said += f" {others.pop(0)}"
+    return f"{said} ..." if others else said
 
 
 def counted(claim: Claim, what: str = "") -> str:

@@ -124,8 +124,8 @@ def _baselines(summary: Summary) -> list[str]:
 
 
 def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> str:
-    """What claims of smoothing say, here and on other data, and what they could have found."""
-    told, finds = [], []
+    """What claims of smoothing say, here and on other data."""
+    told = []
     for paper, claim in (by_id[name] for name in _SMOOTHING if name in by_id):
         line = claim.deciding
         if not line.difference:
@@ -136,14 +136,9 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
             others.insert(0, f"greedy {numbers(greedy)}")
         beside = f" ({'; '.join(others)})" if others else ""
         told.append(f"{_left(line)} ({link(paper, claim)}) {numbers(line)}{beside}")
-        if line.detectable:
-            finds.append(float(line.detectable))
     if not told:
         return ""
     text = f"CIDEr, beam, over MLE, {_BLOCKS[0]}: {', '.join(told)}."
-    if finds:
-        ends = dict.fromkeys([f"{min(finds):.1f}", f"{max(finds):.1f}"])
-        text += f" Differences of {' to '.join(ends)} would have been found four times in five."
     if _WITH_ATTENTION in by_id:
         text += _with_attention(report, *by_id[_WITH_ATTENTION])
     return text
