@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqcap.report import REPORTS, elsewhere
+from seqcap.report import elsewhere
 from seqcap.report.elsewhere import There
 from seqcap.report.overview import ACROSS
 from seqcap.report.reported import ReportConfig
@@ -115,11 +115,6 @@ class Reported:
         labels = {paper: str(self.published[data][paper].said["label"]) for paper in papers}
         pages = {paper: self.page_of(paper, data) for paper in labels}
         return ", ".join(f"[{label}]({pages[paper]})" if pages[paper] else label for paper, label in labels.items())
-
-    @property
-    def is_of_this_checkout(self) -> bool:
-        """Whether it is that of `seqcap repro`, and not that of a published experiment."""
-        return self.folder == REPORTS
 
     @property
     def absent(self) -> list[str]:
