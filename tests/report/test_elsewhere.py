@@ -51,3 +51,24 @@ def test_opposite_signs_need_intervals_on_both_sides(tmp_path):
     for difference, scatter, opposite in ((-1.5, 0.1, True), (-0.1, 1.0, False), (1.5, 0.1, False)):
         there = results(tmp_path, "there", {"difference": difference, "scatter": scatter})
         assert [pair.opposite for pair in elsewhere.pairs(here, there)] == [opposite]
+
+
+def test_a_comparison_that_decides_here_alone_has_its_own_verdict_there(tmp_path):
+    """A claim of two comparisons is decided by another one on other data: both verdicts are told."""
+    first, second = {"right": "b"}, {"right": "c"}
+    here = results(tmp_path, "here", first | {"difference": -2.0}, second)
+    there = results(tmp_path, "there", first, second | {"difference": -2.0})
+    claim = here.claims[0]
+    assert claim.deciding.key[4] == "b"
+    found = elsewhere.same(claim, here, there)
+    assert found is not None
+    assert found.line.key == claim.deciding.key
+    assert found.words.startswith("holds")
+    assert "; of all: reversed" in found.words
+
+
+def test_a_difference_may_be_the_smaller_one_there(tmp_path):
+    here = results(tmp_path, "here", {"difference": -3.0})
+    for difference, smaller in ((-1.5, True), (-4.5, False)):
+        (pair,) = elsewhere.pairs(here, results(tmp_path, "there", {"difference": difference}))
+        assert pair.is_smaller_there == smaller
