@@ -42,6 +42,7 @@ from stage_server import STAGES, stage_server
 from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
 from seqcap.pipeline.graph import lock_files
+from seqcap.pipeline.stage_server import ADDRESS
 
 TABLE = Path(__file__).with_suffix(".md")
 # A kill hits the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
@@ -257,6 +258,7 @@ class Campaign:
                 self.kills.append(replace(kill, missed=status != 0))
                 print(f"{len(self.kills)}: {self.kills[-1]}", flush=True)
                 continue
+            assert self.kills or not is_killed, "a whole graph was made, and no process of it was recognised"
             assert status == 0, f"a run failed by itself:\n{self.log.read_text()[-10_000:]}"
             self.check(self.kills[first:])
             if len(self.kills) == kills:
@@ -269,6 +271,8 @@ class Campaign:
         folder = programs or Path(sys.executable).parent
         path = os.pathsep.join([str(folder), os.environ["PATH"]])
         environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "PATH": path, "OMP_NUM_THREADS": "1"}
+        # As if there were a stage server: none is started, whose forks could not be told apart.
+        environment[ADDRESS] = ""
         with self.log.open("a") as log:
             command = [str(folder / "python"), "-m", *self.command]
             return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
