@@ -156,7 +156,7 @@ def _with_attention(report: Reported, paper: str, claim: Claim) -> str:
         counted.append(f"{block} {sum(gain > 0 for gain, _ in gains)} of {len(gains)} losses")
         once.append(str(sum(seeds == 1 for _, seeds in gains)))
     line = claim.deciding
-    text = f" Above MLE, if only by chance: {', '.join(counted)}; {' and '.join(once)} of them have one seed. "
+    text = f" Above MLE, if only by chance: {', '.join(counted)}; {' and '.join(once)} of all these have one seed. "
     return f"{text}With attention {_left(line)} ({link(paper, claim)}): {numbers(line)}."
 
 
