@@ -42,19 +42,24 @@ from stage_server import STAGES, stage_server
 from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
 from seqcap.pipeline.graph import lock_files
-from seqcap.pipeline.stage_server import ADDRESS
 
 TABLE = Path(__file__).with_suffix(".md")
-# A kill hits the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
+# A kill hits the process of a stage, one of those that it has started, the stage server or one of its forks, DVC,
+# `seqcap repro`, or several.
 VICTIMS = {
     "stage": {"stage"},
     "worker": {"worker"},
+    "server": {"server"},
     "DVC": {"dvc"},
     "DVC, stage": {"dvc", "stage", "worker"},
     "seqcap": {"seqcap"},
     "seqcap, DVC": {"seqcap", "dvc"},
-    "all": {"seqcap", "dvc", "stage", "worker"},
+    "all": {"seqcap", "dvc", "stage", "worker", "server"},
 }
+# Of these, one process.
+ONE = ("worker", "server")
+# The scripts of the stage server and of those that ask it, and where in the latter's command what they ask for begins.
+SERVER, ASK, ASKED = "stage_server.py", "ask.py", 5
 # The stages that have checkpoints, and where they put their weights.
 WEIGHTS = {
     "pretrain": "starts/pretrain/{stage}/seed{seed}.safetensors",
@@ -72,7 +77,7 @@ STEPS_SECONDS, STAGE_SECONDS, ANY_SECONDS = 1.0, 0.3, 30.0
 RUN_SECONDS = 1800
 COLUMNS = """
 The columns say which processes a kill hit. *In steps*: a run of the stage, or of one beside it, had a checkpoint and
-was training. *Not missed*: the run went on without the process, a helper of multiprocessing.
+was training. *Not missed*: the run went on without the process, a helper of multiprocessing or the stage server.
 """
 SECOND = "\n## The graph of one group\n"
 
@@ -86,7 +91,7 @@ class Kill:
         stage: kind of a stage that was running; "" between stages.
         checkpoints: "<run> seed <k>" -> step, of a run in its steps and of those that train with it.
         log: bytes of the log before.
-        missed: whether the run failed of it. A helper of `multiprocessing` may die unnoticed.
+        missed: whether the run failed of it. A helper of `multiprocessing` and the stage server may die unnoticed.
     """
 
     victims: str
@@ -100,7 +105,8 @@ class Kill:
 
 
 def processes(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
-    """The role and process of all that work in a folder: "seqcap", "dvc", "stage", or "worker" for all others."""
+    """The role and process of all that work in a folder: "seqcap", "dvc", "stage", "server" of the stage server and its
+    forks, or "worker" for all others."""
     for process in psutil.process_iter():
         try:
             if process.cwd() != str(folder):
@@ -108,10 +114,15 @@ def processes(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
             command = process.cmdline()
         except psutil.Error:
             continue
+        if command[2:3] and command[2].endswith(f"/{ASK}"):
+            # Asks the stage server to fork one for DVC or a stage, which ends when this process does.
+            command = command[ASKED:]
         if command[1:2] == ["-m"] and command[2] in ("seqcap", "seqcap.pipeline.quiet_dvc"):
             yield command[2].removeprefix("seqcap.pipeline.quiet_"), process
         elif command[1:] and command[1].startswith("stages/"):
             yield "stage", process
+        elif command[2:3] and command[2].endswith(f"/{SERVER}"):
+            yield "server", process
         elif command:
             yield "worker", process
 
@@ -271,8 +282,6 @@ class Campaign:
         folder = programs or Path(sys.executable).parent
         path = os.pathsep.join([str(folder), os.environ["PATH"]])
         environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "PATH": path, "OMP_NUM_THREADS": "1"}
-        # As if there were a stage server: none is started, whose forks could not be told apart.
-        environment[ADDRESS] = ""
         with self.log.open("a") as log:
             command = [str(folder / "python"), "-m", *self.command]
             return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
@@ -304,8 +313,9 @@ class Campaign:
         while not hit:
             victims = self.random.choice(list(VICTIMS))
             hit = [one for role, one in processes(self.folder) if role in VICTIMS[victims]]
-        if victims == "worker":
+        if victims in ONE:
             hit = [self.random.choice(hit)]
+        if victims == "worker":
             # Another stage ends as if nothing had happened.
             stages = list(filter(None, map(stage_of, hit)))
         size = self.log.stat().st_size
@@ -315,7 +325,8 @@ class Campaign:
             except psutil.Error:
                 # It has ended meanwhile.
                 continue
-        stage, steps = in_steps(self.folder, stages)
+        # Which stage is a fork's cannot be seen from outside.
+        stage, steps = ("", {}) if victims == "server" else in_steps(self.folder, stages)
         if stages and kind_of(stages[0]) in new:
             stage = stages[0]
         return Kill(victims, kind_of(stage or next(iter(stages), "")), steps, size)
