@@ -6,7 +6,9 @@ submit` writes its captions for COCO's server, `seqcap rating` counts people's j
 tells what this machine has."""
 
 import argparse
+import os
 import re
+import sys
 import tomllib
 from collections.abc import Sequence
 from functools import partial
@@ -23,6 +25,9 @@ COMMANDS = Path(__file__).with_name("cli.toml")
 
 def main() -> None:
     """Entry point of the `seqcap` command. Exits with status 2 on bad input."""
+    if sys.stdout is None:
+        # Closed by who started this, as `>&-` does.
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  it stays open
     options = vars(make_parser().parse_args())
     call = options.pop("call")
     with one_line_errors(), extras_named(f"seqcap {call.__name__}"):

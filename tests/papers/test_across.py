@@ -111,7 +111,8 @@ def test_on_photographs_they_do_too(tmp_path):
     configs = Project(read_params(tmp_path)).configs("train", TrainConfig)
     runs = {run.name: run for config in configs.values() for run in config.runs if run.paper == "across"}
     budget, steps = FILE.budgets["flickr8k"], 6000 / 20
-    assert budget.steps.keys() == runs.keys() - {"across_start"}
+    # A user's own objective may stand beside them.
+    assert budget.steps.keys() <= runs.keys() - {"across_start"}
     for name, milliseconds in budget.steps.items():
         assert runs[name].training.epochs == round(1000 * budget.seconds / milliseconds / steps), name
 

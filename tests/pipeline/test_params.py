@@ -218,6 +218,7 @@ def test_a_scale_passes_over_what_an_experiment_left_out(files):
         ("launcher", "torchrun '", ["launcher: ", "No closing quotation", 'found "torchrun \'"']),
         ("launcher", " ", ["launcher: ", "is no command", "found ' '"]),
         ("launcher", "\0", ["launcher: ", "is no command"]),
+        ("launcher", "'' python", ["launcher: ", "its program has no name"]),
         ("tasks", 5, ["tasks is 5", "expected a mapping"]),
         ("tasks.image.kind", "video", ["tasks.image: ", "'images', 'clips', 'sentences'"]),
         ("rewards.spider.spyce", 1.0, ["rewards.spider.spyce", "bleu1|bleu2"]),

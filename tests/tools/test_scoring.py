@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from seqcap import __version__
+from seqcap.cli import main
 from seqcap.errors import InputError
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import DECODED, REFERENCES
@@ -239,6 +240,16 @@ def test_the_file_is_there_though_nobody_reads_the_table(tmp_path, command, monk
 
     monkeypatch.setattr("builtins.print", closed)
     assert command("score", *files, "--metrics", "BLEU4", "CIDEr").returncode == 141
+    assert set(json.loads((tmp_path / "out.json").read_text())) == {"cands"}
+
+
+def test_an_output_that_is_closed_is_no_fault(tmp_path, monkeypatch):
+    """As with `>&-`, where Python has none."""
+    references, candidates = coco(tmp_path), results(tmp_path, [(1, "a dog runs"), (3, "a bus")])
+    files = ("--references", references, "--candidates", candidates, "--json", tmp_path / "out.json")
+    monkeypatch.setattr("sys.argv", ["seqcap", "score", *map(str, files), "--metrics", "BLEU4"])
+    monkeypatch.setattr("sys.stdout", None)
+    main()
     assert set(json.loads((tmp_path / "out.json").read_text())) == {"cands"}
 
 

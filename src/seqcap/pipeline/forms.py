@@ -1,6 +1,7 @@
 """What the parameter files may say, where several kinds of stages read it: params.yaml holds what papers share,
 papers/<paper>/runs.yaml what one paper trains. Each kind adds its own keys (`kind.Key`)."""
 
+import shlex
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_origin
 
@@ -29,6 +30,12 @@ def _dataset(kind: str) -> AfterValidator:
         return value
 
     return AfterValidator(check)
+
+
+def _names_a_program(launcher: str) -> str:
+    if not shlex.split(launcher)[0]:
+        raise ValueError("its program has no name")
+    return launcher
 
 
 Reward = Annotated[
@@ -114,7 +121,7 @@ class Shared(Section):
     seed: int = Field(ge=0, lt=2**31)
     device: Device
     workers: Workers
-    launcher: Launcher
+    launcher: Annotated[Launcher, AfterValidator(_names_a_program)]
     precision: Precision
     tasks: dict[Name, Task]
     scenes: scenes.Config
