@@ -11,7 +11,7 @@ from seqcap.files.tensors import load_weights, save_weights
 from seqcap.objectives import cross_entropy
 from seqcap.rewards.mixture import Mixture
 from seqcap.system.scratch import checkpoints
-from seqcap.training import loop
+from seqcap.training import captioners, loop
 
 PRETRAINED = Path("starts/pretrain/lstm")
 # 24 images in batches of 5.
@@ -74,6 +74,20 @@ def test_a_checkpoint_beyond_the_last_step_is_refused(small_images, monkeypatch,
     save_weights(path, tensors, metadata | {"at": at})
     with pytest.raises(InputError, match=rf"holds no state of this run \(it is at step {at} of 10\); delete it"):
         train_group(run)
+
+
+def test_weights_that_the_disk_has_changed_fail_the_stage(small_images, monkeypatch):
+    """They are read once more before it ends."""
+
+    def save_and_flip_a_bit(path, *content):
+        save_weights(path, *content)
+        written = bytearray(path.read_bytes())
+        written[-1] ^= 1
+        path.write_bytes(written)
+
+    monkeypatch.setattr(captioners, "save_weights", save_and_flip_a_bit)
+    with pytest.raises(InputError, match=r"^weights/seed1\.safetensors: is damaged"):
+        train_group(run_config())
 
 
 @pytest.mark.parametrize("split", ["val", "train"])
