@@ -176,17 +176,23 @@ def test_it_goes_on_though_nobody_reads(checkout):
     assert repro.changed_stages(checkout) == set()
 
 
-def test_a_second_run_waits_for_the_first(checkout):
+def test_others_wait_for_the_first(checkout):
+    """Two more, beside DVC itself, which may stop with a message of its own."""
     first = began(checkout, "seqcap", "repro", programs=preloaded())
-    second = start(checkout, "seqcap", "repro", programs=preloaded())
-    waiting = re.fullmatch(r"waiting: process (\d+) runs the pipeline here\n", second.stdout.readline())
-    assert psutil.Process(int(waiting[1])).cwd() == str(checkout)
-    assert second.poll() is None
+    second, third = (start(checkout, "seqcap", "repro", programs=preloaded()) for _ in range(2))
+    other = start(checkout, "dvc", "repro", "--wait-for-lock", programs=preloaded())
+    for process in (second, third):
+        waiting = re.fullmatch(r"waiting: process (\d+) runs the pipeline here\n", process.stdout.readline())
+        assert psutil.Process(int(waiting[1])).cwd() == str(checkout)
+        assert process.poll() is None
     go_on(checkout)
-    for process in (first, second):
+    assert finish(first)[0] == 0
+    status, output = finish(other)
+    assert status == 0 or " is busy" in output, output
+    for process in (second, third):
         status, output = finish(process)
         assert status == 0, output
-    assert output == f"{STAGES} of {STAGES} stages are up to date\n"
+        assert output.endswith(f"{STAGES} of {STAGES} stages are up to date\n")
     assert begun(checkout) == 1
 
 

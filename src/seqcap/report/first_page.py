@@ -142,7 +142,7 @@ def _across(report: Reported) -> dict[str, Any]:
             without=[TWIN, PRECISION] if rows.has(DISTINCT) else [PRECISION],
             more={
                 "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
-                "minutes given": {run: f"{number:.1f}" for run, number in taken.items()},
+                "minutes used": {run: f"{number:.1f}" for run, number in taken.items()},
             },
         ),
         "budget": rows.budget,

@@ -11,6 +11,9 @@ from seqcap.report.overview import Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS
 
+# A main claim -> the one that asks the same of another captioner, and of which.
+ELSEWHERE = {"L6": ("L6b", "With attention")}
+
 
 @dataclass(frozen=True)
 class MainClaim:
@@ -60,6 +63,7 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     greedy = own_runs.by_greedy(claim)
     if greedy is not None:
         notes.append(f"Greedy captions: {numbers(greedy)}.")
+    notes += _elsewhere(paper, summary, claim)
     notes.append(claim.explained)
     if claim.rising:
         notes.append(f"†, still rising: {' and '.join(claim.rising)}.")
@@ -67,6 +71,13 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     if told:
         notes.append(f"[In about equal time](#all-objectives-on-one-captioner): {told}.")
     return list(filter(None, notes))
+
+
+def _elsewhere(paper: str, summary: Summary, claim: Claim) -> list[str]:
+    """What the same claim of another captioner says."""
+    name, captioner = ELSEWHERE.get(claim.id, ("", ""))
+    others = [other for other in summary.claims if other.id == name and other.deciding.difference]
+    return [f"{captioner}: {numbers(other.deciding)}, *{other.words}* ({link(paper, other)})." for other in others]
 
 
 def _verdict(claim: Claim, judged: Claim | None) -> str:

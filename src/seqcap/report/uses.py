@@ -14,7 +14,7 @@ from seqcap.report.verdicts import HOLDS
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
 # The claims that a kind of smoothing beats likelihood in captions, without attention and with it; and the blocks of the
 # table of gains.
-_SMOOTHING, _WITH_ATTENTION = ("L1", "L3"), "L6b"
+_SMOOTHING = ("L1", "L3")
 _BLOCKS = ("without attention", "with attention")
 # Measure -> its words: those of the judge and of truth, each with what else is told of the same captions.
 _JUDGED = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
@@ -139,14 +139,12 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
     if not told:
         return ""
     text = f"CIDEr, beam, over MLE, {_BLOCKS[0]}: {', '.join(told)}."
-    if _WITH_ATTENTION in by_id:
-        text += _with_attention(report, *by_id[_WITH_ATTENTION])
+    text += _above_likelihood(report, by_id[_SMOOTHING[0]][0]) if _SMOOTHING[0] in by_id else ""
     return text
 
 
-def _with_attention(report: Reported, paper: str, claim: Claim) -> str:
-    """How many losses are above likelihood without attention and with it, and by how much a claim's is with it; ""
-    without the table."""
+def _above_likelihood(report: Reported, paper: str) -> str:
+    """How many losses are above likelihood without attention and with it; "" without the table."""
     table = report.folder / paper / "tables" / "smoothing_gains.csv"
     counted, once = [], []
     for block in _BLOCKS:
@@ -155,9 +153,7 @@ def _with_attention(report: Reported, paper: str, claim: Claim) -> str:
             return ""
         counted.append(f"{block} {sum(gain > 0 for gain, _ in gains)} of {len(gains)} losses")
         once.append(str(sum(seeds == 1 for _, seeds in gains)))
-    line = claim.deciding
-    text = f" Above MLE, if only by chance: {', '.join(counted)}; {' and '.join(once)} of all these have one seed. "
-    return f"{text}With attention {_left(line)} ({link(paper, claim)}): {numbers(line)}."
+    return f" Above MLE, if only by chance: {', '.join(counted)}; {' and '.join(once)} of all these have one seed."
 
 
 def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:
