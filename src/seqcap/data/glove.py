@@ -154,7 +154,7 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
             word, _, values = line.rstrip().replace(b"\t", b" ").partition(b" ")
             if number == 1 and word.isdigit() and values == b"%d" % dimension:
                 continue
-            # Every line is checked, also those of other words: a damaged file must not pass for a small one.
+            # How long a line is, is checked of other words, too: a damaged file must not pass for a small one.
             count = values.count(b" ") + 1 if values else 0
             if count != dimension:
                 fix = (
