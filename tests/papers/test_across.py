@@ -34,7 +34,7 @@ LIKE = {
     "across_reinforce": "reinforce_w22",
     "across_psst": "multinomial_w67",
     "across_st": "st_w34",
-    "across_luo": "luo_w67",
+    "across_luo": "luo_w34",
     "across_sll": "sll",
     "across_sll_me": "sll_me",
     "across_sll_sle": "sweep_pairwise_50",
@@ -97,7 +97,7 @@ def test_each_run_has_the_epochs_that_are_nearest_to_the_budget(trained):
     seconds = sum(
         STEPS * runs[name].training.epochs * len(runs[name].seeds) * step / 1000 for name, step in steps.items()
     )
-    assert seconds == pytest.approx(83 * 60, abs=30)
+    assert seconds == pytest.approx(87 * 60, abs=30)
 
 
 def test_on_photographs_they_do_too(tmp_path):
