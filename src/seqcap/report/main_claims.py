@@ -7,7 +7,7 @@ from seqcap.report import own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.elsewhere import There
 from seqcap.report.outcomes import by_whom, counted, in_print, numbers, shortly
-from seqcap.report.overview import Overview
+from seqcap.report.overview import CIDER, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS
 
@@ -112,5 +112,7 @@ def _across_says(rows: Overview | None, asked: Mapping[str, str] | None) -> str:
     """What the table across papers says of two of its rows; "" where nothing is asked, or it does not have them."""
     if rows is None or not asked:
         return ""
-    compared = rows.compared(asked["left"], asked["right"], asked["column"])
-    return f"{asked['column']} {compared}" if compared else ""
+    # What is found more often may cost CIDEr.
+    columns = dict.fromkeys([asked["column"], CIDER])
+    compared = {column: rows.compared(asked["left"], asked["right"], column) for column in columns}
+    return "; ".join(f"{column} {told}" for column, told in compared.items() if told)
