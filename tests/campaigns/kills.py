@@ -4,12 +4,12 @@
     python tests/campaigns/kills.py --kills 5 --one-group
 
 The tiny graph runs once undisturbed, and begins anew. Then it is killed and started again until its report is there:
-every output must have the same bytes, and it begins anew. No run may fail by itself. Half of the kills come during the
-steps of a run that has a checkpoint: when its stage runs again, it must go on from that checkpoint or a later one. The
-others wait for a stage of a kind that no kill has hit, and after that for nothing. Some kills hit every process, others
-one of them: then the rest goes on, and the next run meets it.
-Writes tests/campaigns/kills.md. Takes an hour. With --one-group it runs the stages that one group on sentences needs,
-makes its training and what follows anew each time, and writes the table's second part: some minutes.
+every output must have the same bytes, its kills are written down, and it begins anew. No run may fail by itself. Half of
+the kills come during the steps of a run that has a checkpoint: when its stage runs again, it must go on from that
+checkpoint or a later one. The others wait for a stage of a kind that no kill has hit, and after that for nothing. Some
+kills hit every process, others one of them: then the rest goes on, and the next run meets it. Writes
+tests/campaigns/kills.md. Takes an hour. With --one-group it runs the stages that one group on sentences needs, makes its
+training and what follows anew each time, and writes the table's second part: some minutes.
 """
 
 import argparse
@@ -257,8 +257,9 @@ class Campaign:
         self.kinds = {kind_of(stage) for stage in records(self.folder)}
         self.forget(self.folder)
 
-    def run(self, kills: int) -> None:
-        """Kills so often, goes on each time, and lets the last graph come to its end."""
+    def run(self, kills: int, checked: Callable[[], None] = lambda: None) -> None:
+        """Kills so often, goes on each time, and lets the last graph come to its end. `checked`: called after each
+        graph."""
         first = len(self.kills)
         while True:
             is_killed = len(self.kills) < kills
@@ -272,6 +273,7 @@ class Campaign:
             assert self.kills or not is_killed, "a whole graph was made, and no process of it was recognised"
             assert status == 0, f"a run failed by itself:\n{self.log.read_text()[-10_000:]}"
             self.check(self.kills[first:])
+            checked()
             if len(self.kills) == kills:
                 return
             first = len(self.kills)
@@ -388,25 +390,27 @@ def main() -> None:
     parser.add_argument("--one-group", action="store_true", help="on the graph of one group")
     arguments = parser.parse_args()
     tip = git(ROOT, "rev-parse", "--short=8", "HEAD").strip()
+    options = f"--kills {arguments.kills} --seed {arguments.seed}"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         if arguments.one_group:
             with stage_server(STAGES) as programs:
                 campaign = Campaign(folder, arguments.seed, OVERLAYS["one_group"], forget=train_anew, programs=programs)
                 campaign.run(arguments.kills)
+            way = "from its training to the report of the graph of one group"
+            write_table(second=campaign.text(f"{options} --one-group", tip, way))
         else:
             campaign = Campaign(folder, arguments.seed)
-            campaign.run(arguments.kills)
-    options = f"--kills {arguments.kills} --seed {arguments.seed}"
-    first, _, second = TABLE.read_text().partition(SECOND)
-    if arguments.one_group:
-        second = campaign.text(
-            f"{options} --one-group", tip, "from its training to the report of the graph of one group"
-        )
-    else:
-        first = "# Kills\n" + campaign.text(options, tip, "from nothing to the report of the tiny graph") + COLUMNS
-    TABLE.write_text(first + SECOND + second)
+            way = "from nothing to the report of the tiny graph"
+            campaign.run(arguments.kills, lambda: write_table(first=campaign.text(options, tip, way)))
     print(campaign.table())
+
+
+def write_table(first: str = "", second: str = "") -> None:
+    """Writes one part of the table anew."""
+    before, _, after = TABLE.read_text().partition(SECOND)
+    whole = f"# Kills\n{first}{COLUMNS}" if first else before
+    TABLE.write_text(whole + SECOND + (second or after))
 
 
 if __name__ == "__main__":
