@@ -4,12 +4,12 @@
     python tests/campaigns/kills.py --kills 5 --one-group
 
 The tiny graph runs once undisturbed, and begins anew. Then it is killed and started again until its report is there:
-every output must have the same bytes, its kills are written down, and it begins anew. No run may fail by itself. Half of
-the kills come during the steps of a run that has a checkpoint: when its stage runs again, it must go on from that
-checkpoint or a later one. The others wait for a stage of a kind that no kill has hit, and after that for nothing. Some
-kills hit every process, others one of them: then the rest goes on, and the next run meets it. Writes
-tests/campaigns/kills.md. Takes an hour. With --one-group it runs the stages that one group on sentences needs, makes its
-training and what follows anew each time, and writes the table's second part: some minutes.
+every output must have the same bytes, its kills are written down, and it begins anew. No run may fail by itself. Half
+of the kills come during the steps of a run that has a checkpoint: when its stage runs again, it must go on from that
+checkpoint or a later one. The others wait for a stage of a kind that no kill has hit, and after that for nothing.
+Some kills hit every process, others one of them: then the rest goes on, and the next run meets it. Writes
+tests/campaigns/kills.md. Takes an hour. With --one-group it runs the stages that one group on sentences needs, makes
+its training and what follows anew each time, and writes the table's second part: some minutes.
 """
 
 import argparse
