@@ -180,7 +180,7 @@ def test_others_wait_for_the_first(checkout):
     """Two more, beside DVC itself, which may stop with a message of its own."""
     first = began(checkout, "seqcap", "repro", programs=preloaded())
     second, third = (start(checkout, "seqcap", "repro", programs=preloaded()) for _ in range(2))
-    other = start(checkout, "dvc", "repro", "--wait-for-lock", programs=preloaded())
+    other = start(checkout, "dvc", "--wait-for-lock", "repro", programs=preloaded())
     for process in (second, third):
         waiting = re.fullmatch(r"waiting: process (\d+) runs the pipeline here\n", process.stdout.readline())
         assert psutil.Process(int(waiting[1])).cwd() == str(checkout)
