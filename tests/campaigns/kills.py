@@ -410,7 +410,8 @@ def write_table(first: str = "", second: str = "") -> None:
     """Writes one part of the table anew."""
     before, _, after = TABLE.read_text().partition(SECOND)
     whole = f"# Kills\n{first}{COLUMNS}" if first else before
-    TABLE.write_text(whole + SECOND + (second or after))
+    last = second or after
+    TABLE.write_text(f"{whole}{SECOND}{last}" if last else whole)
 
 
 if __name__ == "__main__":
