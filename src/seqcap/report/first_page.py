@@ -233,7 +233,7 @@ def _origins(report: Reported) -> dict[str, Any]:
     return {
         "origins": rows,
         "commits": sorted(commit for commit in commits if commit),
-        "unknown": list(dict.fromkeys(name for name, origin in named if origin["commit"] is None)),
+        "lacks_commits": any(origin["commit"] is None for _, origin in named),
         # In words where all are the same.
         "versions": versions.pop() if len(versions) == 1 else "",
     }

@@ -12,7 +12,7 @@ from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS
 
 # A main claim -> the one that asks the same of another captioner, and of which.
-ELSEWHERE = {"L6": ("L6b", "With attention")}
+_OF_ANOTHER_CAPTIONER = {"L6": ("L6b", "With attention")}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     greedy = own_runs.by_greedy(claim)
     if greedy is not None:
         notes.append(f"Greedy captions: {numbers(greedy)}.")
-    notes += _elsewhere(paper, summary, claim)
+    notes += _of_another_captioner(paper, summary, claim)
     notes.append(claim.explained)
     if claim.rising:
         notes.append(f"†, still rising: {' and '.join(claim.rising)}.")
@@ -73,9 +73,9 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     return list(filter(None, notes))
 
 
-def _elsewhere(paper: str, summary: Summary, claim: Claim) -> list[str]:
+def _of_another_captioner(paper: str, summary: Summary, claim: Claim) -> list[str]:
     """What the same claim of another captioner says."""
-    name, captioner = ELSEWHERE.get(claim.id, ("", ""))
+    name, captioner = _OF_ANOTHER_CAPTIONER.get(claim.id, ("", ""))
     others = [other for other in summary.claims if other.id == name and other.deciding.difference]
     return [f"{captioner}: {numbers(other.deciding)}, *{other.words}* ({link(paper, other)})." for other in others]
 

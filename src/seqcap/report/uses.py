@@ -125,7 +125,7 @@ def _baselines(summary: Summary) -> list[str]:
 
 def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> str:
     """What claims of smoothing say, here and on other data."""
-    told = []
+    told, above = [], ""
     for paper, claim in (by_id[name] for name in _SMOOTHING if name in by_id):
         line = claim.deciding
         if not line.difference:
@@ -136,11 +136,8 @@ def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> s
             others.insert(0, f"greedy {numbers(greedy)}")
         beside = f" ({'; '.join(others)})" if others else ""
         told.append(f"{_left(line)} ({link(paper, claim)}) {numbers(line)}{beside}")
-    if not told:
-        return ""
-    text = f"CIDEr, beam, over MLE, {_BLOCKS[0]}: {', '.join(told)}."
-    text += _above_likelihood(report, by_id[_SMOOTHING[0]][0]) if _SMOOTHING[0] in by_id else ""
-    return text
+        above = _above_likelihood(report, paper)
+    return f"CIDEr, beam, over MLE, {_BLOCKS[0]}: {', '.join(told)}.{above}" if told else ""
 
 
 def _above_likelihood(report: Reported, paper: str) -> str:
