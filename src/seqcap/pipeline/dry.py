@@ -208,7 +208,7 @@ def _examine(graph: Collection[str]) -> dict[str, Examined]:
         # What is configured here, and in the last commit with the code that is here.
         now, before = Path(folder, "now"), Path(folder, "before")
         _configure(Path(), now, check=True)
-        _check_out_parameters(before)
+        _check_out(before, "HEAD", PARAMS, PAPERS, SCALES)
         # Together with code that does not know them, the committed parameters explain nothing.
         with suppress(InputError):
             _configure(before, before)
@@ -231,10 +231,11 @@ def _configure(parameters: Path, folder: Path, check: bool = False) -> None:
     write_configs(project, folder / CONFIGS, folder / "machine.json")
 
 
-def _check_out_parameters(folder: Path) -> None:
-    archive = folder.with_name("parameters.tar")
-    git("archive", "--output", archive, "HEAD", PARAMS, PAPERS, SCALES)
-    shutil.unpack_archive(archive, folder, filter="data")
+def _check_out(folder: Path, commit: str, *paths: str | Path) -> None:
+    """Writes a commit's files into a folder. Zipped, since of a tar file Python before 3.11.4 knows no filter."""
+    archive = folder.with_suffix(".zip")
+    git("archive", "--output", archive, commit, *paths)
+    shutil.unpack_archive(archive, folder)
 
 
 def _edits_of(name: str, stage: Any, outs: Outs, now: Path, before: Path) -> tuple[list[str], set[str]]:
@@ -331,13 +332,11 @@ def _committed(form: str) -> str:
 def _code_of(commit: str) -> Mapping[str, str] | None:
     """Path -> hash, as in configurations, of a commit's code; None if the commit is not here."""
     with TemporaryDirectory() as folder:
-        archive = Path(folder, "code.tar")
+        root = Path(folder, "code")
         try:
-            git("archive", "--output", archive, commit, "src", "stages")
+            _check_out(root, commit, "src", "stages")
         except InputError:
             return None
-        root = Path(folder, "code")
-        shutil.unpack_archive(archive, root, filter="data")
         return {path.relative_to(root).as_posix(): code_hash(path) for path in root.rglob("*") if path.is_file()}
 
 
