@@ -148,9 +148,9 @@ def test_beams_are_ranked_by_log_p_over_length(sle):
 
 
 def test_learning_rates_are_compared_on_val_after_equally_many_epochs(sle, monkeypatch: pytest.MonkeyPatch):
-    sle.names += ["rate_sll_half", "rate_sle_half"]
+    sle.names += ["rate_sll_low", "rate_sle_low"]
     entry = sle.entry
-    objectives = {"rate_sll_half": "self_critical", "rate_sle_half": "sequence_exploration"}
+    objectives = {"rate_sll_low": "self_critical", "rate_sle_low": "sequence_exploration"}
 
     def slower(name):
         found = entry(name)
