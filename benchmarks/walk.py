@@ -102,60 +102,6 @@ def cases(project: Project) -> list[tuple[str, str, dict[str, Any]]]:
     return found
 
 
-def write_images(features: str) -> None:
-    """artifacts/image: random captions of random words, random features of a kind, "pooled" or "grid"."""
-    rng, folder = np.random.default_rng(0), Path("artifacts/image/data")
-    words = write_vocabulary(folder / VOCABULARY, WORDS["image"])
-    splits = splits_of_items()
-    items = np.arange(len(splits))
-    names = pa.array([f"{item}.jpg" for item in items])
-    columns = [pa.array(items), pa.array(splits), names, pa.nulls(len(items), pa.int64())]
-    write_table(folder / "images.parquet", pa.table(columns, schema=IMAGES), IMAGES)
-    captions = [sentence(rng, words, LENGTH) for _ in range(5 * len(items))]
-    rows = {
-        "item": np.repeat(items, 5),
-        "split": np.repeat(splits, 5),
-        "caption_id": np.arange(5 * len(items)),
-        "text": [" ".join(caption) for caption in captions],
-        "tokens": captions,
-    }
-    write_table(folder / "references.parquet", pa.table(rows).cast(REFERENCES), REFERENCES)
-    write_features(Path(), features, len(items))
-
-
-def write_pairs(task: str) -> None:
-    """The data of a task of translation: random pairs of random words."""
-    rng, folder = np.random.default_rng(0), Path("artifacts") / task / "data"
-    words = write_vocabulary(folder / VOCABULARY, WORDS[task])
-    write_vocabulary(folder / SOURCE_VOCABULARY, WORDS[task])
-    splits = splits_of_items()
-    items = np.arange(len(splits))
-    pairs = {name: [sentence(rng, words, SENTENCE) for _ in items] for name in ("source", "target")}
-    rows = {"item": items, "split": splits, **pairs, "reference": pairs["target"]}
-    write_table(folder / "pairs.parquet", pa.table(rows).cast(PAIRS), PAIRS)
-
-
-def write_vocabulary(path: Path, size: int) -> list[str]:
-    words = [f"word{number}" for number in range(size - len(SPECIALS))]
-    Vocabulary([*SPECIALS, *words]).write(path)
-    return words
-
-
-def splits_of_items() -> list[str]:
-    return ["train"] * TRAIN + ["val"] * VAL + ["test"] * STEPS * decoding_batch()
-
-
-def decoding_batch() -> int:
-    """Items that are decoded at a time."""
-    return DECODED_ON_GPU if on_gpu() else DECODED
-
-
-def sentence(rng: np.random.Generator, words: list[str], length: int) -> list[str]:
-    """Some more or fewer words than `length`, as often as words are: the k-th one about k^-1 times."""
-    ranks = np.exp(rng.uniform(0, np.log(len(words)), rng.integers(length - 2, length + 3))).astype(int)
-    return [words[rank - 1] for rank in ranks]
-
-
 def run_case(stage: str, what: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Measures a case in this process, in an empty folder; seconds of an image or sentence."""
     torch.set_num_threads(1)
@@ -163,27 +109,6 @@ def run_case(stage: str, what: str, config: Mapping[str, Any]) -> dict[str, Any]
     measure = {"features": features, "retriever": retriever, "train": train, "decode": decode}[stage]
     result = {"stage": stage, "of": what} | measure(config)
     return result | {"peak_mb": peak_mb(), "device": device_name()}
-
-
-def on_gpu() -> bool:
-    return torch.cuda.is_available()
-
-
-def device_name() -> str:
-    return torch.cuda.get_device_name() if on_gpu() else cpu()
-
-
-def peak_mb() -> float:
-    """The largest memory so far: of the GPU, or of this process."""
-    return torch.cuda.max_memory_allocated() / 1e6 if on_gpu() else status("self", "VmHWM")
-
-
-def clock() -> float:
-    """Seconds: of this process's CPU time, or on the wall once the GPU has done its work."""
-    if not on_gpu():
-        return time.process_time()
-    torch.cuda.synchronize()
-    return time.perf_counter()
 
 
 def features(_: Mapping[str, Any]) -> dict[str, Any]:
@@ -262,12 +187,6 @@ def captioner_job(config: Mapping[str, Any]) -> captioners.Job:
         write_images(models.model_class(run.architecture).features)
     forget_peak()
     return captioners.Job(run, 1)
-
-
-def forget_peak() -> None:
-    """From here on Linux measures this process's peak memory anew: random data took more to make than to read."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def seconds_of_steps(job: Any, state: Any = None) -> float:

@@ -50,7 +50,7 @@ STEPS = 160  # of an epoch
 # Those whose rate is this table's own: papers/across/runs.yaml says why.
 OTHER_RATES = {
     *("across_spider", "across_wtf_rl", "across_wtf", "across_rl"),
-    *("across_xe", "across_tok", "across_seq", "across_tok_seq"),
+    *("across_tok", "across_seq", "across_tok_seq"),
     *("across_sll", "across_sll_me", "across_sll_sle"),
 }
 
