@@ -286,8 +286,7 @@ def test_raters_want_captions_of_both():
 def test_what_rests_on_a_listener_that_does_not_learn_cannot_be_tested(monkeypatch: pytest.MonkeyPatch):
     run = few().read()
     rows = []
-    # With some images below their margin a large hinge is that of a hard domain.
-    runs = (("st_w1", 0.37, 1.0), ("st_w2", 0.37, 1.0), ("luo_w1", 0.2, 1.0), ("multinomial_w1", 0.37, 0.93))
+    runs = (("st_w1", 0.37, 1.0), ("st_w2", 0.37, 0.93), ("luo_w1", 0.2, 1.0), ("multinomial_w1", 0.35, 0.93))
     for name, hinge, share in runs:
         keys = {"run": name, "seed": 1, "images": 0}
         rows += [
@@ -299,10 +298,8 @@ def test_what_rests_on_a_listener_that_does_not_learn_cannot_be_tested(monkeypat
     monkeypatch.setitem(vars(run), "curves", pd.DataFrame(rows))
     assert [name for name, its in listeners.ended(run).items() if its.dead] == ["st_w1", "st_w2"]
     assert listeners.line(run) == (
-        "*Listeners that do not learn*, whose hinge ends above 1.8 times its margin with more than 99% of its images: "
-        "st_w1 (hinge 0.37, share 1.00), st_w2 (hinge 0.37, share 1.00). "
-        "*Listeners whose hinge ends* above 1.8 times its margin with fewer images (a hard domain, or a listener that "
-        "hardly learns): multinomial_w1 (hinge 0.37, share 0.93)."
+        "*Listeners that do not learn*, whose hinge ends above 1.8 times its margin: "
+        "st_w1 (hinge 0.37, share 1.00), st_w2 (hinge 0.37, share 0.93)."
     )
     why = "cannot be tested: the listener of st_w1 and st_w2 does not learn"
     made = claims.claims(run)
