@@ -1,70 +1,84 @@
 """Two steps of every kind of stage at the papers' sizes (`scale: paper`), with seconds and peak memory.
 
     python benchmarks/walk.py
+    python benchmarks/walk.py --only evaluate retrieve    # beside what the file has of other kinds of stage
 
 Models, lengths of captions and batches are those of scales/paper.yaml; batches that would take minutes are smaller.
 Vocabularies have the papers' sizes: 9,487 words for COCO, 30,000 for WMT'14. Features, words and weights are random: a
 bias ends a sample after ten tokens on average. Captioners train by cross-entropy and, those of images, by self-critical
 training with five samples of each image; they decode greedily, by beam search and by sampling. Extraction is that of
-ResNet-152. Each case runs in a process of its own, in one thread; features of a few images are in memory.
+ResNet-152. What trains no captioner is in walk_scoring.py: there captions are COCO's where words matter. Each case runs
+in a process of its own, in one thread; features of a few images are in memory.
+
+Left out are stages that take no longer at these sizes than with generated scenes: tables, figures, pages, METEOR's
+paraphrases (benchmarks/rewards.py has these); and encoders and probes, which are trained on generated scenes alone.
 
 Seconds are CPU seconds. Where there is a GPU it is measured instead: wall seconds until it has done its work, after a
-step that warms it up, and its memory; batches are the papers'.
+step that warms it up, and its memory; batches are the papers'. What uses no GPU is then left out.
 
 Writes results/walk.json, on a GPU results/walk_gpu.json, from which `seqcap repro --dry` foretells what a run at that
-scale takes. Ten minutes, on a GPU three.
+scale takes. A quarter of an hour, on a GPU three minutes.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import torch
+import walk_scoring
 from PIL import Image
-from rewards import status
-from scale import write_features
 from torch import nn
-from training import cpu
+from walk_data import (
+    LENGTH,
+    STEPS,
+    clock,
+    decoding_batch,
+    device_name,
+    forget_peak,
+    on_gpu,
+    peak_mb,
+    write_images,
+    write_pairs,
+)
+from walk_scoring import retriever_job
 
 from seqcap import models
+from seqcap.config import StageConfig
+from seqcap.data.captions import ImageData
 from seqcap.data.images import ImageSource
-from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
+from seqcap.data.vocabulary import EOS
 from seqcap.evaluation.decode import DecodingRun, decode_split
+from seqcap.evaluation.estimators import EstimatorsConfig
+from seqcap.evaluation.inputs import EvaluationConfig
+from seqcap.evaluation.variance import VarianceConfig
 from seqcap.features.encoders import with_weights
 from seqcap.features.extraction import ExtractionPlan, extract
-from seqcap.files.json_file import write_json
-from seqcap.files.parquet import write_table
-from seqcap.files.schemas import IMAGES, PAIRS, REFERENCES, SOURCE_VOCABULARY, VOCABULARY
+from seqcap.files.json_file import read_json, write_json
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
 from seqcap.retrieval.base import RetrieverConfig
+from seqcap.retrieval.mining import MiningConfig
 from seqcap.system import machine
-from seqcap.training import captioners, loop, retrievers
+from seqcap.training import captioners, loop
 from seqcap.training.run import TrainConfig, TrainingRun
 
 RESULTS = Path(__file__).parent / "results"
-STEPS, SAMPLES, LENGTH = 2, 5, 10
-# Items of the splits of a task. On a GPU two batches are decoded, as large as the pipeline's; on a core, smaller ones.
-TRAIN, VAL = 128, 2
-DECODED, DECODED_ON_GPU = 8, 100
-WORDS = {"image": 9_487, "de_en": 9_487, "en_fr": 30_000}
-SENTENCE = 25  # words of a source sentence
+SAMPLES = 5
 # Images of a batch where the papers' batches take minutes on one core.
 LESS = {"attention": 10, "transformer": 10, "translator_en_fr": 8}
 PHOTOGRAPHS = 16
 LIKELIHOOD, SAMPLED = "cross_entropy", "self_critical"
+Case = tuple[str, str, dict[str, Any]]
 
 
 def paper_project(root: Path) -> Project:
@@ -77,11 +91,43 @@ def paper_project(root: Path) -> Project:
         return Project(read_params(Path(folder)))
 
 
-def cases(project: Project) -> list[tuple[str, str, dict[str, Any]]]:
+def cases(project: Project) -> list[Case]:
     """What is measured: kind of stage, what of it, and the configuration."""
-    found: list[tuple[str, str, dict[str, Any]]] = [("features", "resnet152", {})]
-    listener = project.configs("retriever", RetrieverConfig)["listener"]
-    found.append(("retriever", "dual_encoder", listener.model_dump(mode="json")))
+    return [*features_cases(), *retrieval_cases(project), *captioner_cases(project), *scoring_cases(project)]
+
+
+def features_cases() -> Iterator[Case]:
+    yield "features", "resnet152", {}
+
+
+def retrieval_cases(project: Project) -> Iterator[Case]:
+    """A retriever of each kind that is trained."""
+    first = dict[str, RetrieverConfig]()
+    for config in project.configs("retriever", RetrieverConfig).values():
+        if config.training is not None:
+            first.setdefault(config.architecture, config)
+    for architecture, config in first.items():
+        settings = config.model_dump(mode="json")
+        # Of random words no fact can be exchanged.
+        settings["training"]["exchanges"] = 0
+        yield "retriever", architecture, settings
+        yield "retrieve", architecture, settings
+    mined = next(iter(project.configs("mine", MiningConfig).values()))
+    of_mined = project.configs("retriever", RetrieverConfig)[mined.name]
+    yield "mine", of_mined.architecture, of_mined.model_dump(mode="json")
+
+
+def captioner_cases(project: Project) -> Iterator[Case]:
+    for captioner, run in captioners_of(project).items():
+        size = run.training.batch_size if on_gpu() else LESS.get(captioner, run.training.batch_size)
+        objectives = {LIKELIHOOD: {}} if run.kind == "sentences" else {LIKELIHOOD: {}, SAMPLED: {"samples": SAMPLES}}
+        for objective, settings in objectives.items():
+            yield "train", captioner, plain_run(run, objective, settings, size)
+        yield "decode", captioner, plain_run(run, *list(objectives.items())[-1], size)
+
+
+def captioners_of(project: Project) -> dict[str, TrainingRun]:
+    """Captioner -> the first run with it."""
     runs: dict[str, TrainingRun] = {}
     for stage in ("pretrain", "train"):
         for config in project.configs(stage, TrainConfig).values():
@@ -89,25 +135,44 @@ def cases(project: Project) -> list[tuple[str, str, dict[str, Any]]]:
                 # Clips have features like those of images, and another domain has others of the same form.
                 if run.kind == "sentences" or run.task == "image":
                     runs.setdefault(run.captioner, run)
-    for captioner, run in runs.items():
-        size = run.training.batch_size if on_gpu() else LESS.get(captioner, run.training.batch_size)
-        objectives = {LIKELIHOOD: {}} if run.kind == "sentences" else {LIKELIHOOD: {}, SAMPLED: {"samples": SAMPLES}}
-        plain = {"start": None, "reads": {}, "reward": {} if run.kind == "sentences" else {"cider": 1.0}}
-        for objective, settings in objectives.items():
-            training = run.training.model_copy(update={"batch_size": size, "epochs": STEPS + 1})
-            changes = plain | {"objective": objective, "settings": settings, "training": training, "seeds": (1,)}
-            other = TrainingRun(**dict(run) | changes)
-            found.append(("train", captioner, other.model_dump(mode="json")))
-        found.append(("decode", captioner, found[-1][2]))
-    return found
+    return runs
+
+
+def plain_run(run: TrainingRun, objective: str, settings: dict[str, Any], batch_size: int) -> dict[str, Any]:
+    """The configuration of a short run with a captioner, from its first weights."""
+    training = run.training.model_copy(update={"batch_size": batch_size, "epochs": STEPS + 1})
+    reward = {} if run.kind == "sentences" else {"cider": 1.0}
+    changes = {"objective": objective, "settings": settings, "training": training, "seeds": (1,)}
+    short = TrainingRun(**dict(run) | {"start": None, "reads": {}, "reward": reward} | changes)
+    return short.model_dump(mode="json")
+
+
+def scoring_cases(project: Project) -> Iterator[Case]:
+    """Data, word embeddings, scores of captions, and the noise of gradients."""
+    if not on_gpu():
+        data = project.configs("data", StageConfig)["image"]
+        assert isinstance(data, ImageData)
+        of_coco = data.model_copy(update={"dataset": "coco", "root": ".", "scenes": None, "fingerprint": {}})
+        yield "data", "coco", of_coco.model_dump(mode="json")
+        glove: Any = project.configs("embeddings", StageConfig)["image"]
+        yield "embeddings", "captions", glove.glove.model_dump()
+        scored = next(iter(project.configs("evaluate", EvaluationConfig).values()))
+        plain = {"dataset": "coco", "decoded": {"run": "decoded.parquet"}}
+        yield "evaluate", "captions", scored.model_copy(update=plain).model_dump(mode="json")
+    start = plain_run(captioners_of(project)["lstm"], SAMPLED, {"samples": SAMPLES}, 1)
+    listener = project.configs("retriever", RetrieverConfig)["listener"].model_dump(mode="json")
+    for measured in project.configs("variance", VarianceConfig).values():
+        yield "variance", "lstm", {"start": start, "measured": measured.model_dump(mode="json")}
+    for estimated in project.configs("estimators", EstimatorsConfig).values():
+        config = {"start": start, "listener": listener, "measured": estimated.model_dump(mode="json")}
+        yield "estimators", "lstm", config
 
 
 def run_case(stage: str, what: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Measures a case in this process, in an empty folder; seconds of an image or sentence."""
     torch.set_num_threads(1)
     write_json(machine.MACHINE, {"device": "auto", "workers": 1, "launcher": "python"})
-    measure = {"features": features, "retriever": retriever, "train": train, "decode": decode}[stage]
-    result = {"stage": stage, "of": what} | measure(config)
+    result = {"stage": stage, "of": what} | MEASURES[stage](config)
     return result | {"peak_mb": peak_mb(), "device": device_name()}
 
 
@@ -132,9 +197,7 @@ def features(_: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def retriever(config: Mapping[str, Any]) -> dict[str, Any]:
-    write_images("pooled")
-    forget_peak()
-    job = retrievers.Job(RetrieverConfig.model_validate(config), 1)
+    job = retriever_job(config)
     return {"seconds": seconds_of_steps(job)}
 
 
@@ -205,20 +268,42 @@ def seconds_of_steps(job: Any, state: Any = None) -> float:
     return spent / images
 
 
+MEASURES: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "features": features,
+    "retriever": retriever,
+    "train": train,
+    "decode": decode,
+    "data": walk_scoring.data,
+    "embeddings": walk_scoring.embeddings,
+    "mine": walk_scoring.mine,
+    "evaluate": walk_scoring.evaluate,
+    "retrieve": walk_scoring.retrieve,
+    "variance": walk_scoring.variance,
+    "estimators": walk_scoring.estimators,
+}
+
+
 def main() -> None:
-    if sys.argv[1:]:
-        print(json.dumps(run_case(*json.loads(sys.argv[1]))))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=MEASURES, default=list(MEASURES), help="kinds of stage")
+    parser.add_argument("--case", help=argparse.SUPPRESS)  # what a process of its own measures, JSON
+    arguments = parser.parse_args()
+    if arguments.case:
+        print(json.dumps(run_case(*json.loads(arguments.case))))
         return
-    results = []
+    path = RESULTS / ("walk_gpu.json" if on_gpu() else "walk.json")
+    before = read_json(path)["cases"] if path.is_file() else []
+    results = [case for case in before if case["stage"] not in arguments.only]
     for case in cases(paper_project(Path(__file__).parents[1])):
+        if case[0] not in arguments.only:
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, str(Path(__file__).absolute()), json.dumps(case)]
-            environment = os.environ | {"OMP_NUM_THREADS": "1"}
+            command = [sys.executable, str(Path(__file__).absolute()), "--case", json.dumps(case)]
+            environment = os.environ | {"OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": folder}
             done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
         results.append(json.loads(done.stdout.splitlines()[-1]))
         print(results[-1], flush=True)
-    path = RESULTS / ("walk_gpu.json" if on_gpu() else "walk.json")
-    write_json(path, {"device": device_name(), "cases": results, "torch": torch.__version__})
+    write_json(path, {"cases": results, "torch": torch.__version__})
 
 
 if __name__ == "__main__":

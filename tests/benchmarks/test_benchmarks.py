@@ -1,6 +1,7 @@
 """One tiny case of each benchmark: they go on running as the package changes."""
 
 from pathlib import Path
+from typing import Any
 
 import doors
 import epochs
@@ -12,6 +13,8 @@ import scale
 import torch
 import training
 import walk
+import walk_data
+import walk_scoring
 
 from seqcap.files.json_file import write_json
 from seqcap.files.tensors import load_weights
@@ -39,7 +42,8 @@ def tiny(monkeypatch):
     small = {"TRAIN": 20, "HELD_OUT": 5, "MIN_COUNT": 1, "HIDDEN": 8, "CHANNELS": 6, "SHAPES": {"pooled": (6,)}}
     for name, value in (small | {"BATCHES": {"pooled": 4}, "SECONDS": 0.01}).items():
         monkeypatch.setattr(scale, name, value)
-    monkeypatch.setattr(scale, "coco", lambda split: rewards.Corpus(WORDS, captions(15)))
+    for module in (rewards, scale):
+        monkeypatch.setattr(module, "coco", lambda split: rewards.Corpus(WORDS, captions(15)))
 
 
 def test_a_training_step_of_ours_of_the_textbook_and_of_products(tiny, tmp_path):
@@ -125,20 +129,41 @@ def test_epochs_are_compared_with_mles(tmp_path):
     assert (cases[0]["part"], cases[0]["ratio_to_mle"]) == (part.name, 1.0)
 
 
+SMALL = {
+    "lstm": {"hidden": 8, "image_input": "initial_state"},
+    "translator_de_en": {"embedding": 8, "hidden": 8, "readout": 8},
+    "dual_encoder": {"embedding": 8, "hidden": 8},
+    "cross_attention": {"hidden": 8, "size": 8, "heads": 2},
+}
+
+
+def smaller(what: str, config: dict[str, Any]) -> dict[str, Any] | None:
+    """The configuration of a case with small models; None for models that take long."""
+    if "measured" in config:
+        models = {"start": "lstm", "listener": "dual_encoder"}
+        return config | {name: config[name] | {"model": SMALL[models[name]]} for name in models.keys() & config.keys()}
+    if what in SMALL:
+        return config | {"model": SMALL[what]}
+    return config if what in ("coco", "captions") else None
+
+
 def test_two_steps_of_every_kind_of_stage(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(walk, "WORDS", {"image": 20, "de_en": 20})
+    for module in (walk_data, walk_scoring):
+        monkeypatch.setattr(module, "WORDS", {"image": 20, "de_en": 20})
+    for name in ("READ", "SCORED", "FOUND", "MINED", "DRAWN"):
+        monkeypatch.setattr(walk_scoring, name, 4)
+    monkeypatch.setattr(walk_scoring, "MIN_COUNT", 1)
     monkeypatch.setattr(scale, "SHAPES", {"pooled": (6,), "grid": (2, 2, 6)})
     cases = walk.cases(walk.paper_project(Path(__file__).parents[2]))
-    assert {stage for stage, *_ in cases} == {"features", "retriever", "train", "decode"}
-    small = {"lstm": {"hidden": 8, "image_input": "initial_state"}}
-    small["translator_de_en"] = {"embedding": 8, "hidden": 8, "readout": 8}
-    small["dual_encoder"] = {"embedding": 8, "hidden": 8}
+    assert {stage for stage, *_ in cases} == set(walk.MEASURES)
     for at, (stage, what, config) in enumerate(cases):
-        if what in small:
-            folder = tmp_path / str(at)
-            folder.mkdir()
-            monkeypatch.chdir(folder)
-            result = walk.run_case(stage, what, config | {"model": small[what]})
-            assert (result["stage"], result["of"]) == (stage, what)
-            assert result["seconds"] > 0
-            assert result["peak_mb"] > 10
+        small = smaller(what, config)
+        if small is None:
+            continue
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        result = walk.run_case(stage, what, small)
+        assert (result["stage"], result["of"]) == (stage, what)
+        assert result["seconds"] > 0
+        assert result["peak_mb"] > 10

@@ -1,6 +1,6 @@
 """What a run at the papers' sizes takes: hours, memory and disk, foretold from the steps that benchmarks/walk.py has
-measured on a core and on a GPU. An estimate: every image is taken to cost as much as there, and what takes little
-beside training, decoding and extraction is left out."""
+measured on a core and on a GPU. An estimate: every image, and every pair of a caption and an image, is taken to cost as
+much as there. Tables, figures and pages are left out."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ from seqcap.config import StageConfig
 from seqcap.data.captions import ClipData, ImageData
 from seqcap.data.pairs import SentenceData
 from seqcap.evaluation.decode import DecodeConfig
+from seqcap.evaluation.estimators import EstimatorsConfig
+from seqcap.evaluation.inputs import EvaluationConfig
+from seqcap.evaluation.retrieval import RetrievalConfig
+from seqcap.evaluation.variance import VarianceConfig
 from seqcap.features.extraction import FeaturesConfig
 from seqcap.files.json_file import read_json
 from seqcap.pipeline.project import Project
 from seqcap.retrieval.base import RetrieverConfig
+from seqcap.retrieval.mining import MiningConfig
 from seqcap.training.run import TrainConfig, TrainingRun
 
 MEASURED, MEASURED_ON_GPU = Path("benchmarks/results/walk.json"), Path("benchmarks/results/walk_gpu.json")
@@ -34,6 +39,7 @@ SIZES = {
     "en-fr": (12_075_604, 3_003),
 }
 CHANNELS, HALF = 2_048, 2  # of a ResNet's features, and bytes of each in float16
+PEOPLE = 10  # times an image's one caption: people's five are ranked both ways
 Sizes = Mapping[str, tuple[int, int]]  # task -> inputs that train, and that are tested
 
 
@@ -83,10 +89,31 @@ def forecast(project: Project, shared: str, path: Path) -> dict[str, Cost]:
     walked = Walked(path)
     sizes = {task: _size(config) for task, config in project.configs("data", StageConfig).items()}
     costs = defaultdict[str, Cost](Cost)
-    for costs_of_kind in (_extraction, _retrievers, _training, _decoding):
+    for costs_of_kind in KINDS:
         for paper, cost in costs_of_kind(project, walked, sizes):
             costs[paper or shared].add(cost)
     return dict(costs)
+
+
+def _data(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    case = walked.find("data", "coco")
+    if case is None:
+        return
+    for task, config in project.configs("data", StageConfig).items():
+        if isinstance(config, ImageData | ClipData):
+            train, test = sizes[task]
+            yield "", _cost(case, train + 2 * test)
+
+
+def _embeddings(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    case = walked.find("embeddings", "captions")
+    if case is None:
+        return
+    config: Any
+    for config in project.configs("embeddings", StageConfig).values():
+        if config.source is None:
+            train, _ = sizes[config.task]
+            yield "", _cost(case, train * config.glove.epochs)
 
 
 def _extraction(project: Project, walked: Walked, sizes: Sizes) -> Costs:
@@ -106,6 +133,15 @@ def _retrievers(project: Project, walked: Walked, sizes: Sizes) -> Costs:
         if case is not None and config.training is not None:
             images, _ = sizes[config.task]
             yield "", _cost(case, images * config.training.epochs * len(config.seeds))
+
+
+def _mining(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    retrievers = project.configs("retriever", RetrieverConfig)
+    for config in project.configs("mine", MiningConfig).values():
+        case = walked.find("mine", retrievers[config.name].architecture)
+        if case is not None:
+            images, _ = sizes[config.task]
+            yield "", _cost_of_pairs(case, images * len(config.seeds), images**2 * len(config.seeds))
 
 
 def _training(project: Project, walked: Walked, sizes: Sizes) -> Costs:
@@ -137,8 +173,62 @@ def _decoding(project: Project, walked: Walked, sizes: Sizes) -> Costs:
                 yield run.paper, _cost(case, items * sum(map(len, decoding.teams)))
 
 
+def _scoring(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    case = walked.find("evaluate", "captions")
+    if case is None:
+        return
+    teams = _teams(project)
+    for config in project.configs("evaluate", EvaluationConfig).values():
+        if config.kind != "sentences":
+            _, items = sizes[config.task]
+            yield config.paper, _cost(case, items * sum(teams[file] for file in config.decoded.values()))
+
+
+def _retrieval(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    """By the run's own retriever, by the twin, and by all seeds of the judge."""
+    teams = _teams(project)
+    trained = {config.weights: config for config in project.configs("retriever", RetrieverConfig).values()}
+    for config in project.configs("retrieve", RetrievalConfig).values():
+        own, judge = walked.find("retrieve", "dual_encoder"), trained[config.judge]
+        judging = walked.find("retrieve", judge.architecture)
+        if own is None or judging is None:
+            continue
+        _, items = sizes[config.task]
+        captions = items * (PEOPLE + sum(teams[file] for file in config.decoded.values()))
+        for case, retrievers in ((own, 1 + (config.twin is not None)), (judging, len(judge.seeds))):
+            yield config.paper, _cost_of_pairs(case, captions * retrievers, captions * items * retrievers)
+
+
+def _gradients(project: Project, walked: Walked, sizes: Sizes) -> Costs:
+    policies = project.configs("variance", VarianceConfig).values()
+    listeners = project.configs("estimators", EstimatorsConfig).values()
+    for kind, configs in (("variance", policies), ("estimators", listeners)):
+        case = walked.find(kind, "lstm")
+        if case is not None:
+            yield from ((config.paper, _cost(case, config.images * config.replicates)) for config in configs)
+
+
+KINDS = (
+    *(_data, _embeddings, _extraction, _retrievers, _mining),
+    *(_training, _decoding, _scoring, _retrieval, _gradients),
+)
+
+
+def _teams(project: Project) -> dict[str, int]:
+    """File of decoded captions -> how many seeds or ensembles are in it."""
+    configs = project.configs("decode", DecodeConfig).values()
+    return {decoding.decoded: len(decoding.teams) for config in configs for decoding in config.runs}
+
+
 def _runs(project: Project, kind: str) -> list[TrainingRun]:
     return [run for config in project.configs(kind, TrainConfig).values() for run in config.runs]
+
+
+def _cost_of_pairs(case: Mapping[str, Any], items: int, pairs: int) -> Cost:
+    """Of items that cost as much each as those of a case, and of pairs of them."""
+    cost = _cost(case, items)
+    cost.hours += pairs * case["pair_seconds"] / 3600
+    return cost
 
 
 def _cost(case: Mapping[str, Any], items: int, disk: float = 0.0) -> Cost:
