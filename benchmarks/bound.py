@@ -1,5 +1,6 @@
 """`make quick` with its process bound to one core and to two, each from nothing in a clone of the last commit, beside
-what `benchmarks/cores.py` simulates from the seconds that the stages took on one core.
+what `benchmarks/cores.py` simulates from the seconds that the stages took on one core; and what a stage costs beside its
+own seconds: DVC, the start of its process, and the imports that all stages share.
 
     python benchmarks/bound.py
 
@@ -61,12 +62,21 @@ def table(took: Mapping[int, float], graph: Mapping[str, set[str]], seconds: Map
     return lines
 
 
+def beside(total: float, seconds: Mapping[str, float]) -> str:
+    """What a run on one core took beside its stages' own seconds, in words."""
+    ran = sum(value > 0 for value in seconds.values())
+    left = total - sum(seconds.values())
+    return f"beside the own seconds of {ran} stages, one core spent {left:.0f} s: {left / ran:.2f} s for each"
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folders = {cores: Path(temporary) / str(cores) for cores in CORES}
         took = {cores: run(folder, cores) for cores, folder in folders.items()}
         graph = stage_graph(folders[1] / "runs/quick", [REPORT])
-        print("\n".join(table(took, graph, measured(folders[1], graph))))
+        seconds = measured(folders[1], graph)
+        print("\n".join(table(took, graph, seconds)))
+        print(beside(took[1], seconds))
 
 
 if __name__ == "__main__":

@@ -30,3 +30,5 @@ def test_a_bound_run_stands_beside_what_its_stages_foretell(tmp_path):
         "| 1 | 320 | 1.00 | 1.00 |",
         "| 2 | 256 | 1.25 | 1.25 |",
     ]
+    # 20 seconds more than the four stages took, of which each has a quarter; a stage that was not run has none.
+    assert bound.beside(320.0, found) == "beside the own seconds of 4 stages, one core spent 20 s: 5.00 s for each"
