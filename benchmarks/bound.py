@@ -1,6 +1,6 @@
 """`make quick` with its process bound to one core and to two, each from nothing in a clone of the last commit, beside
-what `benchmarks/cores.py` simulates from the seconds that the stages took on one core; and what a stage costs beside its
-own seconds: DVC, the start of its process, and the imports that all stages share.
+what `benchmarks/cores.py` simulates from the seconds that the stages took on one core. And what a stage costs beside
+its own seconds: DVC, the start of its process, and the imports that all stages share.
 
     python benchmarks/bound.py
 

@@ -1,7 +1,8 @@
-"""The simulated speed-up of a graph, and the measured one beside it."""
+"""The simulated speed-up of a graph, the measured one beside it, and the time that a restart takes."""
 
 import bound
 import cores
+import restart
 
 from seqcap.files.json_file import write_json
 
@@ -32,3 +33,9 @@ def test_a_bound_run_stands_beside_what_its_stages_foretell(tmp_path):
     ]
     # 20 seconds more than the four stages took, of which each has a quarter; a stage that was not run has none.
     assert bound.beside(320.0, found) == "beside the own seconds of 4 stages, one core spent 20 s: 5.00 s for each"
+
+
+def test_the_steps_of_the_killed_training_are_read_from_its_bar():
+    bar = "\rsll seed 1:  15%|#4   | 300/2048 [00:00<?, ?step/s]\rsll seed 1:  15%|#4   | 307/2048 [00:01<00:06, 250.2step/s]"
+    assert restart.steps(bar) == [300, 307]
+    assert restart.steps("\rsll seed 2:  15%|#4   | 300/2048 [00:00<?, ?step/s]") == []
