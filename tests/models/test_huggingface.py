@@ -453,6 +453,17 @@ def test_a_folder_that_is_no_captioner_is_one_clear_line(folders, tmp_path, chan
     assert str(folder) in str(error.value)
 
 
+def test_an_image_processor_of_another_model_is_one_clear_line(folders, family, tmp_path):
+    folder = tmp_path / family
+    shutil.copytree(folders[family], folder)
+    path = folder / "preprocessor_config.json"
+    content = json.loads(path.read_text())
+    side = 3 * SIDE
+    path.write_text(json.dumps(content | {"size": {"height": side, "width": side}, "do_center_crop": False}))
+    with pytest.raises(InputError, match=rf"makes \[3, {side}, {side}\], which its model cannot read"):
+        from_folder(folder)
+
+
 def test_damaged_weights_are_refused(folders, tmp_path):
     model = read_model(folders["git"])
     with torch.no_grad():

@@ -81,8 +81,8 @@ class Model(Captioner):
         feature_shape: (channels, height, width) of the image processor's pixel values; no weight depends on it.
 
     Raises:
-        InputError: the folder holds no such captioner, it has another number of tokens than `vocabulary_size`, or the
-            extra for LoRA is asked for and not installed.
+        InputError: the folder holds no such captioner, it has another number of tokens than `vocabulary_size`, its model
+            cannot read pixel values of `feature_shape`, or the extra for LoRA is asked for and not installed.
     """
 
     kinds = ("images",)
@@ -118,10 +118,20 @@ class Model(Captioner):
             self.requires_grad_(False)
             peft.inject_adapter_in_model(settings, self.model)
         self.model.eval()
+        self._check_pixels(feature_shape)
 
     @property
     def decoder(self) -> Any:
         return self.model.get_submodule(self.writer)
+
+    @torch.no_grad()
+    def _check_pixels(self, shape: tuple[int, ...]) -> None:
+        """Reads a black image: a processor of another model may make others than this one reads."""
+        try:
+            self.encode(torch.zeros(1, *shape))
+        except (RuntimeError, ValueError) as error:
+            problem = f"has an image processor that makes {list(shape)}, which its model cannot read ({error})"
+            raise InputError(self.folder, problem, "save the model's own image processor beside it") from None
 
     def _take_ends(self) -> None:
         """Makes the embedding and the layer over the vocabulary this captioner's. The model's decoder then returns what
