@@ -81,8 +81,8 @@ class Model(Captioner):
         feature_shape: (channels, height, width) of the image processor's pixel values; no weight depends on it.
 
     Raises:
-        InputError: the folder holds no such captioner, it has another number of tokens than `vocabulary_size`, its model
-            cannot read pixel values of `feature_shape`, or the extra for LoRA is asked for and not installed.
+        InputError: the folder holds no such captioner, it has another number of tokens than `vocabulary_size`, its
+            model cannot read pixel values of `feature_shape`, or the extra for LoRA is asked for and not installed.
     """
 
     kinds = ("images",)
