@@ -27,7 +27,7 @@ def files(tmp_path):
     return ParameterFiles(tmp_path)
 
 
-SLL_SLE = {"train/sle_sll_sle", "train/sle_sll_sle_att", "train/sle_rates", "train/sle_clip_policies"}
+SLL_SLE = {f"train/sle_{group}" for group in ("sll_sle", "alphas", "sll_sle_att", "rates", "clip_policies")}
 
 
 def reported(paper):
@@ -44,7 +44,7 @@ def only_run(configs, group):
 
 def test_committed_parameters_resolve():
     configs = committed()
-    runs = configs["train/sle_sll_sle"]["runs"]
+    runs = [*configs["train/sle_sll_sle"]["runs"], *configs["train/sle_alphas"]["runs"]]
     assert [of["settings"]["alpha"] for of in runs] == [0.75, 0.75, 0.9, 0.75, 0.95]
     assert [of["settings"]["distance"] for of in runs] == ["pairwise", "multi_reference", *["pairwise"] * 3]
     run = runs[0]

@@ -33,12 +33,12 @@ def rates_on_val(results: Results, names: Sequence[str], scale: float, digits: i
             continue
         last, seeds = others[0].epochs, others[0].seeds
         compared = sorted([*others, base], key=lambda run: run.learning_rate)
-        on_val = {run.name: _late_on_val(results, run.name, last, seeds) for run in compared}
+        on_val = {run.name: late_on_val(results, run.name, last, seeds) for run in compared}
         levels = []
         for run in compared:
             words = f"{run.learning_rate:g}, the tables'" if run is base else f"{run.learning_rate:g}"
             if len(seeds) > 1:
-                each = (scale * _late_on_val(results, run.name, last, [seed]) for seed in seeds)
+                each = (scale * late_on_val(results, run.name, last, [seed]) for seed in seeds)
                 words += f"; by seed {', '.join(f'{value:.{digits}f}' for value in each)}"
             levels.append(f"{scale * on_val[run.name]:.{digits}f} ({words})")
         counted = f"seeds {', '.join(map(str, seeds))}" if len(seeds) > 1 else f"seed {seeds[0]}"
@@ -49,7 +49,7 @@ def rates_on_val(results: Results, names: Sequence[str], scale: float, digits: i
     return "; ".join(told), not_best
 
 
-def _late_on_val(results: Results, name: str, last: int, seeds: Sequence[int]) -> float:
+def late_on_val(results: Results, name: str, last: int, seeds: Sequence[int]) -> float:
     """The mean on val of the last three epochs up to `last`, over some seeds."""
     on_val = results.decisive(name)
     on_val = on_val[on_val["seed"].isin(seeds)]

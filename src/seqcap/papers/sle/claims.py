@@ -11,7 +11,7 @@ from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.convergence import QUALITY
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
-from seqcap.report.rates import rates_on_val
+from seqcap.report.rates import late_on_val, rates_on_val
 from seqcap.report.statistics import Missing, Number
 from seqcap.report.tables import Measure, shown
 from seqcap.report.tradeoff import level
@@ -19,6 +19,8 @@ from seqcap.report.verdicts import LEAST_SEEDS
 
 _BEAM, _SAMPLES, _DIV2 = Measure("beam", "CIDEr"), Measure("sample", "CIDEr", "every"), Measure("sample", "Div2", "set")
 _MBLEU4 = Measure("sample", "mBleu4", "set")
+_WORDS = Measure("beam", "words")
+_OTHER_LENGTHS = 0.8  # words by which the captions of a run's seeds differ so much that it is told
 _QUALITY = ("CIDEr", "METEOR", "SPICE")
 _LONGER = "xe_longer"
 # In the text on spread: measure and scale.
@@ -29,6 +31,11 @@ _SPREAD = {
 }
 _RATED = (SLL, SLE, f"{SLL}_att", f"{SLE}_att", f"{SLL}_clip", f"{SLE}_clip")  # whose learning rates are compared
 _FEWEST = 2  # rows that explore, of which one is nearest to the paper's exploration
+# What was chosen, and what it was chosen from.
+_SET = (
+    *(SLL, "sll_sle_95", "sll_sle_90", SLE, "sweep_pairwise_50", "sweep_pairwise_25", "sll_sle_loo"),
+    *(MULTI, "sweep_multi_50", "sweep_multi_25", "sll_me", "sll_me_clip", "sll_me_clip_003"),
+)
 # What is ranked by log p / length, too; and whose difference is told.
 _RANKED = ("xe", SLL, "sll_me", SLE, MULTI)
 _RANKED_GAINS = (
@@ -44,7 +51,8 @@ _RANKED_GAINS = (
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
     found = (_longer(results), _regime(results), _price(results), _equal(results), _spread(results, judged))
-    return [*filter(None, (*found, _ranked(results), _rates(results), _steps(results)))]
+    more = (_seeds(results), _ranked(results), _rates(results), _settings(results), _steps(results))
+    return [*filter(None, (*found, *more))]
 
 
 def _longer(results: Results) -> str:
@@ -130,7 +138,7 @@ def _behind(results: Results, name: str) -> float | None:
 
 def _late_gains(results: Results) -> str:
     gains = []
-    for name in (SLL, SLE, f"{SLL}_clip", f"{SLE}_clip"):
+    for name in (SLL, "sll_me", SLE, MULTI, f"{SLL}_clip", f"{SLE}_clip"):
         if (gained := results.gained.get(name, {}).get(QUALITY)) is not None:
             gains.append(f"{gained.points:+.1f} ({results.by_name[name].label})")
     return f" {ClaimsFile.of(results).remark('late', gains=', '.join(gains))}" if gains else ""
@@ -176,24 +184,29 @@ def _equal(results: Results) -> str:
     if not of_nearest:
         return ""
     file = ClaimsFile.of(results)
-    few, more = "", ""
+    few, more, named = "", "", ""
     if len(results.by_name[ranked[0]].seeds) == 1:
         few = file.remark("few")
         of_more = [name for name in ranked if len(results.by_name[name].seeds) >= LEAST_SEEDS]
-        more = file.remark("more", **_bought(results, of_more[0])) if of_more else ""
-    more += _across_print(results, gains, ranked[0], printed)
+        if of_more:
+            named = of_more[0]
+            more = file.remark("more", **_bought(results, named))
+    more += _across_print(results, gains, ranked[0], named, printed)
     chosen = ""
     if SLE in gains and ranked[0] != SLE:
         chosen = file.remark("not_equal", div2=bought[SLE].signed(1, 3))
     return file.remark("equal", printed=printed, few=few, more=more, chosen=chosen, **of_nearest)
 
 
-def _across_print(results: Results, gains: Mapping[str, float], nearest: str, printed: float) -> str:
-    """What exploration costs by the row that is nearest to print's on the other side of it; "" without one."""
+def _across_print(results: Results, gains: Mapping[str, float], nearest: str, named: str, printed: float) -> str:
+    """What exploration costs by the row that is nearest to print's on the other side of it; "" without one, or if it is
+    the one that is named already."""
     others = [name for name, gain in gains.items() if (gain < printed) != (gains[nearest] < printed)]
     if not others:
         return ""
     other = min(others, key=lambda name: abs(gains[name] - printed))
+    if other == named:
+        return ""
     return ClaimsFile.of(results).remark("across print", **_bought(results, other))
 
 
@@ -227,6 +240,29 @@ def _ranked(results: Results) -> str:
         return ""
     file = ClaimsFile.of(results)
     return file.remark("ranked", beam=results.beam(), levels=", ".join(levels), gains="; ".join(gains))
+
+
+def _seeds(results: Results) -> str:
+    """How long SLL's captions are by seed, and what they score, where lengths differ."""
+    words, cider = _WORDS.number(results, SLL), _BEAM.number(results, SLL)
+    if isinstance(words, Missing) or isinstance(cider, Missing):
+        return ""
+    lengths = list(words.by_seed.values())
+    if max(lengths) - min(lengths) < _OTHER_LENGTHS:
+        return ""
+    scores = cider.by_seed
+    found = (f"{length:.1f} and {100 * scores[seed]:.1f} (seed {seed})" for seed, length in words.by_seed.items())
+    return ClaimsFile.of(results).remark("seeds", found=", ".join(found))
+
+
+def _settings(results: Results) -> str:
+    """What alphas, distances and weights of the entropy had on val."""
+    runs = [results.by_name[name] for name in _SET if name in results.by_name]
+    if len(runs) < _FEWEST:
+        return ""
+    on_val = {run.label: 100 * late_on_val(results, run.name, run.epochs, run.seeds) for run in runs}
+    told = (f"{run.label} {on_val[run.label]:.1f} ({len(run.seeds)})" for run in runs)
+    return ClaimsFile.of(results).remark("settings", found=", ".join(told))
 
 
 def _rates(results: Results) -> str:
