@@ -15,46 +15,46 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "seqcap", "repro", "--papers", "sle", "--jobs", "1"]
-RUN = "sll seed 1"  # whose training is killed
 TIMES = 3
-STEPS = 100  # of that training before the first kill, and again before each one that follows
-STEP = re.compile(rf"{RUN}: +\d+%[^\r\n]*? (\d+)/\d+ ")
+STEPS = 100  # of a training before it is killed
+STEP = re.compile(r"(\S+ seed \d+): +\d+%[^\r\n]*? (\d+)/\d+ ")
 
 
-def steps(text: str) -> list[int]:
-    """The numbers of steps that a training's bar shows in a terminal's text."""
-    return [int(number) for number in STEP.findall(text)]
+def steps(text: str) -> list[tuple[str, int]]:
+    """The trainings whose bars a terminal's text has, each with the number of steps that it shows."""
+    return [(training, int(number)) for training, number in STEP.findall(text)]
 
 
-def shown(terminal: int) -> Iterator[list[int]]:
-    """The steps that a bar shows, as they come."""
+def shown(terminal: int) -> Iterator[tuple[str, int]]:
+    """The steps that bars show, as they come."""
     kept = ""
     while True:
         kept += os.read(terminal, 65_536).decode(errors="replace")
         *whole, kept = re.split(r"(?<=[\r\n])", kept)
-        yield steps("".join(whole) + kept)
+        yield from steps("".join(whole))
 
 
 def until_killed(folder: Path) -> float:
     """Runs until the training has gone on for `STEPS` steps, and ends it; seconds from the call to the first one."""
     terminal, other = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 100))  # without a size there are no bars
     environment = os.environ | {"PYTHONPATH": str(folder / "src"), "OMP_NUM_THREADS": "1", "DVC_NO_ANALYTICS": "1"}
     begin = time.monotonic()
     process = subprocess.Popen(COMMAND, cwd=folder, env=environment, stdout=other, stderr=other)
     os.close(other)
-    start, first = None, 0.0
-    for numbers in shown(terminal):
-        for number in numbers:
-            start = number if start is None else start
-            if number > start and not first:
-                first = time.monotonic() - begin
-        if start is not None and numbers and numbers[-1] >= start + STEPS:
+    starts, first = dict[str, int](), 0.0
+    for training, number in shown(terminal):
+        start = starts.setdefault(training, number)
+        if number > start and not first:
+            first = time.monotonic() - begin
+        if number >= start + STEPS:
             break
     process.send_signal(signal.SIGTERM)
     process.wait()

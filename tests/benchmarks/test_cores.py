@@ -37,5 +37,5 @@ def test_a_bound_run_stands_beside_what_its_stages_foretell(tmp_path):
 
 def test_the_steps_of_the_killed_training_are_read_from_its_bar():
     bar = "\rsll seed 1:  15%|#4   | 300/2048 [00:00<?, ?step/s]"
-    assert restart.steps(bar + bar.replace("300", "307")) == [300, 307]
-    assert restart.steps("\rsll seed 2:  15%|#4   | 300/2048 [00:00<?, ?step/s]") == []
+    assert restart.steps(bar + bar.replace("300", "307")) == [("sll seed 1", 300), ("sll seed 1", 307)]
+    assert restart.steps("decode sll seed 1: 5 of 20") == []
