@@ -22,6 +22,7 @@ from typing import Any
 
 from seqcap.errors import InputError, one_line_errors
 from seqcap.files.json_file import read_json
+from seqcap.pipeline.clone import check_out
 
 ROOT = Path(__file__).parents[1]
 BEFORE = "02041f4f^"
@@ -99,13 +100,12 @@ def main() -> None:
     parser.add_argument("--commit", default=BEFORE, help="the older code")
     parser.add_argument("--runs", nargs="+", default=RUNS, help="names of training runs")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        archive = ["git", "-C", str(ROOT), "archive", "--format=zip", "--output", f"{folder}/old.zip", arguments.commit]
-        subprocess.run([*archive, "src"], check=True)
-        subprocess.run([sys.executable, "-m", "zipfile", "-e", f"{folder}/old.zip", folder], check=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        older = Path(temporary) / "older"
+        check_out(older, arguments.commit, "src")
         print("| run | before, ms | now, ms | share |\n|---|---:|---:|---:|")
         for name in arguments.runs:
-            print(line(name, Path(folder) / "src", ROOT / "src", Path("configs/train")), flush=True)
+            print(line(name, older / "src", ROOT / "src", Path("configs/train")), flush=True)
 
 
 if __name__ == "__main__":

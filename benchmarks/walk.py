@@ -40,6 +40,7 @@ from PIL import Image
 from torch import nn
 from walk_data import (
     LENGTH,
+    SAMPLES,
     STEPS,
     clock,
     decoding_batch,
@@ -73,7 +74,6 @@ from seqcap.training import captioners, loop
 from seqcap.training.run import TrainConfig, TrainingRun
 
 RESULTS = Path(__file__).parent / "results"
-SAMPLES = 5
 # Images of a batch where the papers' batches take minutes on one core.
 LESS = {"attention": 10, "transformer": 10, "translator_en_fr": 8}
 PHOTOGRAPHS = 16
@@ -93,11 +93,8 @@ def paper_project(root: Path) -> Project:
 
 def cases(project: Project) -> list[Case]:
     """What is measured: kind of stage, what of it, and the configuration."""
-    return [*features_cases(), *retrieval_cases(project), *captioner_cases(project), *scoring_cases(project)]
-
-
-def features_cases() -> Iterator[Case]:
-    yield "features", "resnet152", {}
+    extraction: Case = ("features", "resnet152", {})
+    return [extraction, *retrieval_cases(project), *captioner_cases(project), *scoring_cases(project)]
 
 
 def retrieval_cases(project: Project) -> Iterator[Case]:

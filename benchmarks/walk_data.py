@@ -17,7 +17,7 @@ from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.files.parquet import write_table
 from seqcap.files.schemas import IMAGES, PAIRS, REFERENCES, SOURCE_VOCABULARY, VOCABULARY
 
-STEPS, LENGTH = 2, 10
+STEPS, SAMPLES, LENGTH = 2, 5, 10
 # Items of the splits of a task. On a GPU two batches are decoded, as large as the pipeline's; on a core, smaller ones.
 TRAIN, VAL = 128, 2
 DECODED, DECODED_ON_GPU = 8, 100

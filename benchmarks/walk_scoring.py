@@ -13,7 +13,7 @@ import rewards
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from walk_data import LENGTH, STEPS, WORDS, clock, forget_peak, write_images
+from walk_data import LENGTH, SAMPLES, STEPS, WORDS, clock, forget_peak, write_images
 
 from seqcap import retrieval
 from seqcap.data import captions as caption_tables
@@ -38,7 +38,6 @@ from seqcap.training.run import TrainingRun
 
 READ = 1_000  # images whose captions are read, or whose words are embedded
 SCORED = 100  # images with a greedy caption, a beam of 5 and 5 samples
-SAMPLES = 5
 FOUND = 200  # images that captions are ranked for
 MINED = 2_000  # images whose neighbours are searched
 DRAWN = 10  # images of a gradient

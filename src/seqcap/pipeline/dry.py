@@ -6,7 +6,6 @@ What is merely absent here is not stale. Nor is what was made of other bytes of 
 processor makes them: both are told, and do not change the status."""
 
 import hashlib
-import shutil
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +20,7 @@ from seqcap.config import CONFIGS
 from seqcap.errors import InputError, one_line_errors
 from seqcap.files.json_file import read_json
 from seqcap.pipeline import graph as dvc
-from seqcap.pipeline.clone import git
+from seqcap.pipeline.clone import check_out, git
 from seqcap.pipeline.code import code_hash
 from seqcap.pipeline.configure import write_configs
 from seqcap.pipeline.forecast import MEASURED, MEASURED_ON_GPU, forecast
@@ -208,7 +207,7 @@ def _examine(graph: Collection[str]) -> dict[str, Examined]:
         # What is configured here, and in the last commit with the code that is here.
         now, before = Path(folder, "now"), Path(folder, "before")
         _configure(Path(), now, check=True)
-        _check_out(before, "HEAD", PARAMS, PAPERS, SCALES)
+        check_out(before, "HEAD", PARAMS, PAPERS, SCALES)
         # Together with code that does not know them, the committed parameters explain nothing.
         with suppress(InputError):
             _configure(before, before)
@@ -229,13 +228,6 @@ def _configure(parameters: Path, folder: Path, check: bool = False) -> None:
     if check:
         dvc.check(project)
     write_configs(project, folder / CONFIGS, folder / "machine.json")
-
-
-def _check_out(folder: Path, commit: str, *paths: str | Path) -> None:
-    """Writes a commit's files into a folder. Zipped, since of a tar file Python before 3.11.4 knows no filter."""
-    archive = folder.with_suffix(".zip")
-    git("archive", "--output", archive, commit, *paths)
-    shutil.unpack_archive(archive, folder)
 
 
 def _edits_of(name: str, stage: Any, outs: Outs, now: Path, before: Path) -> tuple[list[str], set[str]]:
@@ -334,7 +326,7 @@ def _code_of(commit: str) -> Mapping[str, str] | None:
     with TemporaryDirectory() as folder:
         root = Path(folder, "code")
         try:
-            _check_out(root, commit, "src", "stages")
+            check_out(root, commit, "src", "stages")
         except InputError:
             return None
         return {path.relative_to(root).as_posix(): code_hash(path) for path in root.rglob("*") if path.is_file()}

@@ -89,7 +89,7 @@ def forecast(project: Project, shared: str, path: Path) -> dict[str, Cost]:
     walked = Walked(path)
     sizes = {task: _size(config) for task, config in project.configs("data", StageConfig).items()}
     costs = defaultdict[str, Cost](Cost)
-    for costs_of_kind in KINDS:
+    for costs_of_kind in COUNTED:
         for paper, cost in costs_of_kind(project, walked, sizes):
             costs[paper or shared].add(cost)
     return dict(costs)
@@ -208,7 +208,7 @@ def _gradients(project: Project, walked: Walked, sizes: Sizes) -> Costs:
             yield from ((config.paper, _cost(case, config.images * config.replicates)) for config in configs)
 
 
-KINDS = (
+COUNTED = (
     *(_data, _embeddings, _extraction, _retrievers, _mining),
     *(_training, _decoding, _scoring, _retrieval, _gradients),
 )

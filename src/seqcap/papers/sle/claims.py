@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from seqcap.papers.sle.ranking import by_length, gain
-from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring, sweep
+from seqcap.papers.sle.sweep import MULTI, SLE, SLL, chosen_alpha, sweep
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.convergence import QUALITY
@@ -162,9 +162,8 @@ def _price(results: Results) -> str:
     ]
     file = ClaimsFile.of(results)
     words = file.remark("price", found="; ".join(found), printed=printed)
-    if SLE in results.by_name and is_exploring(results.by_name[SLE]):
-        alpha, chosen = results.by_name[SLE].settings["alpha"], file.remark("chosen alpha")
-        words += " " + file.remark("alpha", alpha=alpha, chosen=chosen).rstrip()
+    if (alpha := chosen_alpha(results)) is not None:
+        words += " " + file.remark("alpha", alpha=alpha, chosen=file.remark("chosen alpha")).rstrip()
     return words
 
 
@@ -258,11 +257,12 @@ def _seeds(results: Results) -> str:
 def _settings(results: Results) -> str:
     """What alphas, distances and weights of the entropy had on val."""
     runs = [results.by_name[name] for name in _SET if name in results.by_name]
-    if len(runs) < _FEWEST:
+    alpha = chosen_alpha(results)
+    if len(runs) < _FEWEST or alpha is None:
         return ""
     on_val = {run.label: 100 * late_on_val(results, run.name, run.epochs, run.seeds) for run in runs}
     told = (f"{run.label} {on_val[run.label]:.1f} ({len(run.seeds)})" for run in runs)
-    return ClaimsFile.of(results).remark("settings", found=", ".join(told))
+    return ClaimsFile.of(results).remark("settings", found=", ".join(told), alpha=alpha)
 
 
 def _rates(results: Results) -> str:
