@@ -12,7 +12,7 @@ from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts
 from seqcap.report.advice import advice
 from seqcap.report.all_papers import Reported, link, span
-from seqcap.report.learnt import learnt
+from seqcap.report.in_short import in_short
 from seqcap.report.main_claims import left_out, main_claims
 from seqcap.report.outcomes import in_print, numbers, shortly
 from seqcap.report.overview import (
@@ -43,9 +43,14 @@ _LONGER = 2
 
 def first_page(report: Reported) -> str:
     """The page as markdown; links are relative to the folder of the report."""
+    rows = _overview(report)
+    across = _across(report, rows)
+    main = main_claims(report, rows)
+    on_other_data = {data: _on_other_data(report, data) for data in report.published}
     return texts.text(
         "first_page",
         report=report,
+        in_short=in_short(report, main, across["rows"], on_other_data),
         link=link,
         numbers=numbers,
         in_print=in_print,
@@ -57,10 +62,11 @@ def first_page(report: Reported) -> str:
         in_part=IN_PART,
         reversed_controls=outcomes.reversed_controls(report.papers),
         **_example(report),
-        **_across(report),
-        main_claims=main_claims(report, _overview(report)),
+        words=outcomes.words,
+        **across,
+        main_claims=main,
         left_out=left_out(report),
-        on_other_data={data: _on_other_data(report, data) for data in report.published},
+        on_other_data=on_other_data,
         **_limits(report),
         **_origins(report),
     )
@@ -122,10 +128,10 @@ def _column(tables: Path, scales: Mapping[str, int]) -> dict[str, str]:
     return numbers_of_rows
 
 
-def _across(report: Reported) -> dict[str, Any]:
-    """What the table across papers says: its rows, what was learnt of it, what to use when, and its figure."""
-    found: dict[str, Any] = {"table": [], "picture": None, "advice": [], "of_objectives": [], "lacking": [], "uses": {}}
-    rows = _overview(report)
+def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
+    """What the table across papers says: its rows, what to use when, and its figure."""
+    found: dict[str, Any] = {"rows": None, "table": [], "picture": None, "advice": [], "lacking": [], "uses": {}}
+    found["has_judge"] = False
     if rows is None:
         return found
     across = report.papers[ACROSS]
@@ -138,6 +144,7 @@ def _across(report: Reported) -> dict[str, Any]:
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
     return found | {
+        "rows": rows,
         "table": rows.markdown(
             without=[TWIN, PRECISION] if rows.has(DISTINCT) else [PRECISION],
             more={
@@ -149,7 +156,6 @@ def _across(report: Reported) -> dict[str, Any]:
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
         "advice": advice(rows, quality_in_own_runs(report)),
         "uses": uses(report, rows),
-        "of_objectives": learnt(rows),
         "lacking": [name for name in _WANTED if not rows.has(name) and (on_scenes or name not in _OF_FACTS)],
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),

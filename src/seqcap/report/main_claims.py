@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from seqcap.report import own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.elsewhere import There
-from seqcap.report.outcomes import by_whom, counted, in_print, numbers, shortly
+from seqcap.report.outcomes import by_whom, counted, in_print, numbers, shortly, words
 from seqcap.report.overview import CIDER, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS
@@ -23,6 +23,7 @@ class MainClaim:
     claim: Claim
     sentence: str
     verdict: str  # in words
+    by_whom: str  # who finds so; "" where no listener is asked
     there: Mapping[str, There]  # data -> the same comparison on it
     notes: Sequence[str]  # sentences
 
@@ -35,11 +36,12 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
         if claim is not None:
             controls = [other for other in report.shown(paper) if other.control and other.deciding.difference]
             judged = _by_the_judge(claim, controls)
-            verdict = _verdict(claim, judged)
+            by = _by_whom(claim, judged)
+            verdict = ", ".join(filter(None, [words(claim), by]))
             notes = _notes(paper, summary, claim, judged, rows)
             notes += [_of_control(paper, control) for control in controls if control is not judged]
             sentence = summary.said["finding"]["sentence"]
-            found.append(MainClaim(paper, claim, sentence, verdict, report.elsewhere(paper, claim), notes))
+            found.append(MainClaim(paper, claim, sentence, verdict, by, report.elsewhere(paper, claim), notes))
     return found
 
 
@@ -63,7 +65,7 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     greedy = own_runs.by_greedy(claim)
     if greedy is not None:
         notes.append(f"Greedy captions: {numbers(greedy)}.")
-    notes += _of_another_captioner(paper, summary, claim)
+    notes += of_another_captioner(summary, paper, claim)
     notes.append(claim.explained)
     if claim.rising:
         notes.append(f"†, still rising: {' and '.join(claim.rising)}.")
@@ -73,22 +75,21 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     return list(filter(None, notes))
 
 
-def _of_another_captioner(paper: str, summary: Summary, claim: Claim) -> list[str]:
+def of_another_captioner(summary: Summary, paper: str, claim: Claim) -> list[str]:
     """What the same claim of another captioner says."""
     name, captioner = _OF_ANOTHER_CAPTIONER.get(claim.id, ("", ""))
     others = [other for other in summary.claims if other.id == name and other.deciding.difference]
     return [f"{captioner}: {numbers(other.deciding)}, *{other.words}* ({link(paper, other)})." for other in others]
 
 
-def _verdict(claim: Claim, judged: Claim | None) -> str:
-    """In words, and by whom: what an own listener finds, a judge may not."""
-    if not by_whom(claim):
-        return claim.words
-    if judged is None:
-        return f"{claim.words}, {by_whom(claim)}"
+def _by_whom(claim: Claim, judged: Claim | None) -> str:
+    """Who finds what is said of a claim: what an own listener finds, a judge may not."""
+    whom = by_whom(claim)
+    if not whom or judged is None:
+        return whom
     if claim.verdict == judged.verdict == HOLDS:
-        return f"{claim.words}, {by_whom(claim)} and by the judge"
-    return f"{claim.words}, {by_whom(claim)} alone; by the judge: {judged.verdict}"
+        return f"{whom} and by the judge"
+    return f"{whom} alone; by the judge: {judged.verdict}"
 
 
 def _of_control(paper: str, control: Claim) -> str:
@@ -109,8 +110,10 @@ def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> Claim | None:
 
 
 def _across_says(rows: Overview | None, asked: Mapping[str, str] | None) -> str:
-    """What the table across papers says of two of its rows; "" where nothing is asked, or it does not have them."""
-    if rows is None or not asked:
+    """What the table across papers says of two of its objectives; "" where nothing is asked, or it does not have
+    them."""
+    # What is compared with cross-entropy the table has marks for.
+    if rows is None or not asked or (rows.baseline and asked["right"] == rows.baseline.run):
         return ""
     # What is found more often may cost CIDEr.
     columns = dict.fromkeys([asked["column"], CIDER])

@@ -18,6 +18,7 @@ _COUNTED = {
 _FAILED_BEFORE = "does not hold"  # of an older rule
 _ENOUGH = 120  # characters of a reason
 _SENTENCE_ENDS = re.compile(r"(?<=[a-z0-9)*]\.) (?=[A-Z*])")
+_RECALL, _SIZE = "R@", re.compile(r" \((smaller|as printed|larger)\)")
 _MOST_NAMED = 2  # comparisons against a claim that are named beside the one that decides
 
 
@@ -55,6 +56,11 @@ def by_whom(claim: Claim) -> str:
     """Who finds what a claim measures; "" where no listener or rater is asked."""
     metric = claim.deciding.key[1]
     return next((who for start, who in _BY_WHOM.items() if metric.startswith(start)), "")
+
+
+def words(claim: Claim) -> str:
+    """A claim's verdict in words. Of recall print's size tells nothing: it searches other, mostly more, images."""
+    return _SIZE.sub("", claim.words) if _RECALL in claim.deciding.what else claim.words
 
 
 def failed(papers: Mapping[str, Summary]) -> list[Failed]:
