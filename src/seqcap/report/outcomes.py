@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from seqcap.report import own_runs
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DAGGER, FEW_SEEDS, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED, UNTESTABLE, read
 
@@ -76,8 +77,16 @@ def failed(papers: Mapping[str, Summary]) -> list[Failed]:
                 failure = _failed(paper, summary, claim)
                 first = told.setdefault(failure.reason, claim.id)
                 again = failure.reason and first != claim.id
-                claims.append(replace(failure, reason=f"as {first}" if again else _begun(failure.reason)))
+                reason = f"as {first}" if again else _begun(failure.reason)
+                claims.append(replace(failure, reason=" ".join(filter(None, [reason, _of_greedy(claim)]))))
     return claims
+
+
+def _of_greedy(claim: Claim) -> str:
+    """ "(Greedy: -1.2 [-2.3, -0.1].)": what is left of a difference where no beam is searched; "" where it was not
+    compared."""
+    greedy = own_runs.by_greedy(claim)
+    return f"(Greedy: {numbers(greedy)}.)" if greedy else ""
 
 
 def _begun(reason: str) -> str:
