@@ -8,10 +8,10 @@ import signal
 import subprocess
 from pathlib import Path
 
+import dvc.repo
 import psutil
 import pytest
 from dvc.lock import LockError
-from dvc.repo import Repo
 from small_checkout import STAGES, finish, preloaded, run, small_checkout, start, wait_until
 
 from seqcap.errors import InputError
@@ -109,12 +109,11 @@ def test_one_paper_is_reported_before_the_others_have_run(checkout):
 
 
 def test_what_is_out_of_date_is_the_same_from_everywhere(finished, tmp_path, monkeypatch):
-    graph = repro.stage_graph(finished)
     (finished / "artifacts/work/all.json").write_text("changed\n")
     for folder in (finished, tmp_path, finished / "papers"):
         monkeypatch.chdir(folder)
         expected = {"work": set(), SECTION: {"work"}, "report": {SECTION}}
-        assert repro.unfinished(finished, graph) == expected
+        assert repro.unfinished(finished)[1] == expected
 
 
 def test_a_graph_that_is_not_the_one_that_was_checked_is_one_line(finished):
@@ -173,7 +172,7 @@ def test_it_goes_on_though_nobody_reads(checkout):
     assert process.stdout.readline()
     process.stdout.close()
     assert process.wait(timeout=300) == 0
-    assert repro.changed_stages(checkout) == set()
+    assert repro.unfinished(checkout)[1] == {}
 
 
 def test_others_wait_for_the_first(checkout):
@@ -216,7 +215,7 @@ def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
     status, output = finish(second)
     assert status == 0, output
     assert begun(checkout) == (1 if victims == "seqcap" else 2)
-    assert repro.changed_stages(checkout) == set()
+    assert repro.unfinished(checkout)[1] == {}
 
 
 def test_a_run_that_is_terminated_leaves_nothing_behind(checkout):
@@ -257,27 +256,30 @@ def test_libraries_have_a_thread_each(tmp_path, monkeypatch, capfd, given, expec
 
 
 def test_a_stage_is_tried_again_once_the_other_dvc_has_ended(checkout, monkeypatch):
-    """And so is the question what is out of date."""
     monkeypatch.chdir(checkout)
     statuses, waits = [records.BUSY, 0], []
     monkeypatch.setattr(repro, "wait_for_dvc", waits.append)
     monkeypatch.setattr(repro, "run_python", lambda *_, **__: statuses.pop(0))
-    monkeypatch.setattr(repro, "unfinished", lambda *_: {"work": set()})
+    monkeypatch.setattr(repro, "unfinished", lambda *_, **__: ({"work": set()}, {"work": set()}))
     monkeypatch.setattr(repro, "check_unchanged", lambda *_: None)
     (checkout / ".dvc/tmp").mkdir()
     repro.repro(Path(), 1)
     assert (statuses, len(waits)) == ([], 2)
-    answers = [LockError("is busy"), {"work": []}]
 
-    def status(repo):
-        answer = answers.pop(0)
-        if isinstance(answer, LockError):
-            raise answer
-        return answer
 
-    monkeypatch.setattr(Repo, "status", status)
-    assert repro.changed_stages(Path()) == {"work"}
-    assert len(waits) == 3
+def test_the_question_what_is_out_of_date_is_asked_again_once_the_other_dvc_has_ended(checkout, monkeypatch):
+    busy, waits = [True, False], []
+    lock_repo = dvc.repo.lock_repo
+
+    def lock(repo):
+        if busy.pop(0):
+            raise LockError("is busy")
+        return lock_repo(repo)
+
+    monkeypatch.setattr(repro, "wait_for_dvc", waits.append)
+    monkeypatch.setattr(dvc.repo, "lock_repo", lock)
+    assert {"work", SECTION, "report"} <= repro.unfinished(checkout)[1].keys()
+    assert waits == [checkout]
 
 
 @pytest.mark.parametrize("call", [wait_for_dvc, repro.stage_graph])
@@ -327,7 +329,7 @@ def test_a_disk_that_fills_up_costs_nothing(has_run, small_disk, left):
     status, output = run(checkout, "seqcap", "repro")
     assert status == 0, output
     assert (checkout / "reports/report.md").read_text() == (checkout / "params.yaml").read_text()
-    assert repro.changed_stages(checkout) == set()
+    assert repro.unfinished(checkout)[1] == {}
 
 
 def cut(path, share):

@@ -110,13 +110,10 @@ def _repro(
     with locked(folder / DVC / "seqcap.lock", "runs the pipeline here"):
         wait_for_dvc(folder)
         keep_records(folder, lock_files(folder))
-        needed = stage_graph(folder, targets)
-        if then_report:
-            needed[REPORT] = set(needed) - {REPORT}
-        graph = unfinished(folder, needed)
+        needed, graph = unfinished(folder, targets, then_report=then_report)
         if CONFIGURE in graph:
             run(CONFIGURE)
-            graph = unfinished(folder, needed)
+            needed, graph = unfinished(folder, targets, then_report=then_report)
         elif CONFIGURE in needed:
             check_unchanged(folder)
         say(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date")
@@ -183,9 +180,28 @@ def run_graph(
                 queue.done(future.result())
 
 
-def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The part of a graph that is out of date, and what depends on it, in one call of DVC: many would take minutes."""
-    changed = changed_stages(folder)
+def unfinished(
+    folder: Path, targets: Collection[str] = (), *, then_report: bool = False
+) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """`stage_graph`, in which the report comes last with `then_report`, and the part of it that is out of date, with
+    what depends on it. DVC reads its files once for both: to ask it of each stage would take minutes. Waits while
+    another DVC works on the same files."""
+    from dvc.lock import LockError
+    from dvc.repo import lock_repo
+
+    while True:
+        with open_dvc(folder) as repo, suppress(LockError), lock_repo(repo):
+            graph = _stage_graph(repo, targets)
+            if then_report:
+                graph[REPORT] = set(graph) - {REPORT}
+            names = {address(repo, stage): stage for stage in repo.index.stages}
+            changed = {name for name in graph if names[name].status()}
+            return graph, _with_what_follows(graph, changed)
+        wait_for_dvc(folder)
+
+
+def _with_what_follows(graph: Mapping[str, set[str]], changed: Collection[str]) -> dict[str, set[str]]:
+    """The part of a graph that is some stages and those that depend on them."""
     left: dict[str, set[str]] = {}
     for stage in TopologicalSorter(graph).static_order():
         before = graph[stage] & left.keys()
@@ -212,18 +228,6 @@ def absent_makers(folder: Path, stage: str) -> list[str]:
 def _find(repo: Any, stage: str) -> Any:
     """DVC's stage of an address."""
     return next(candidate for candidate in repo.index.stages if address(repo, candidate) == stage)
-
-
-def changed_stages(folder: Path) -> set[str]:
-    """The stages that are out of date themselves. Waits while another DVC works on the same files."""
-    from dvc.lock import LockError
-
-    while True:
-        with open_dvc(folder) as repo, suppress(LockError):
-            # Seen from here; to ask DVC which stages these are would take it a second.
-            seen = [split_address(stage) for stage in repo.status()]
-            return {_address(repo, Path.cwd() / file, name) for file, name in seen}
-        wait_for_dvc(folder)
 
 
 def share_cores(folder: Path, jobs: int) -> None:
@@ -259,25 +263,25 @@ def split_address(stage: str) -> tuple[Path, str]:
 
 def address(repo: Any, stage: Any) -> str:
     """A stage as `dvc repro` takes it in the root of its checkout: its name, after its file where that is a paper's."""
-    return _address(repo, Path(stage.path), stage.name)
-
-
-def _address(repo: Any, path: Path, name: str) -> str:
-    file = Path(os.path.relpath(path, repo.root_dir))
-    return name if file == GRAPH else f"{file.as_posix()}:{name}"
+    file = Path(os.path.relpath(stage.path, repo.root_dir))
+    return stage.name if file == GRAPH else f"{file.as_posix()}:{stage.name}"
 
 
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
     """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
+    with open_dvc(folder) as repo:
+        return _stage_graph(repo, targets)
+
+
+def _stage_graph(repo: Any, targets: Collection[str]) -> dict[str, set[str]]:
     from dvc.repo.graph import get_subgraph_of_nodes
 
-    with open_dvc(folder) as repo:
-        graph = repo.index.graph
-        names = {stage: address(repo, stage) for stage in graph}
-        _check_targets(targets, names.values())
-        # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
-        needed = get_subgraph_of_nodes(graph, [stage for stage, name in names.items() if name in targets])
-        return {names[stage]: {names[other] for other in needed.successors(stage)} for stage in needed}
+    graph = repo.index.graph
+    names = {stage: address(repo, stage) for stage in graph}
+    _check_targets(targets, names.values())
+    # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
+    needed = get_subgraph_of_nodes(graph, [stage for stage, name in names.items() if name in targets])
+    return {names[stage]: {names[other] for other in needed.successors(stage)} for stage in needed}
 
 
 def _check_targets(targets: Collection[str], known: Collection[str]) -> None:
