@@ -23,6 +23,7 @@ from seqcap.report.overview import (
 
 # Points to either side, from which an interval is told beside an objective's name.
 _WIDE = 10
+CHEAP_DIVERSITY = "diverse samples at little cost"  # a use
 Columns = tuple[Sequence[str], Sequence[str]]  # what an objective is used for, and what else
 
 
@@ -57,7 +58,7 @@ def _one_caption(overview: Overview, base: Row, of_quality: Mapping[str, str]) -
     use = "one caption with the highest CIDEr"
     if overview.is_ahead(best, base, CIDER):
         led = _led(overview, base, use, best, columns)
-        told = [of_quality[row.label] for row in _leaders(overview, best, base, CIDER) if row.label in of_quality]
+        told = [of_quality[row.label] for row in leaders(overview, best, base, CIDER) if row.label in of_quality]
         return replace(led, note=" ".join(filter(None, [*told, led.note])))
     # So few seeds may tell no two rows apart in it.
     is_blind = not any(row.levels[CIDER].ahead_of for row in overview.rows if CIDER in row.levels)
@@ -78,7 +79,7 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     there is none, what costs samples least, and the most diverse."""
     if DIVERSITY not in base.levels:
         return None
-    use, columns = "diverse samples at little cost", ([DIVERSITY], [SAMPLES, CIDER, TRUTH])
+    use, columns = CHEAP_DIVERSITY, ([DIVERSITY], [SAMPLES, CIDER, TRUTH])
     kept = [
         row for row in overview.objectives if not any(overview.is_ahead(base, row, column) for column in (CIDER, TRUTH))
     ]
@@ -110,7 +111,7 @@ def _distinctiveness(overview: Overview, base: Row) -> Advice:
     if best is None or not overview.is_ahead(best, base, column):
         return Advice(use, "none", "", "", "")
     led = _led(overview, base, use, best, ([column, LITERAL], [TRUTH, CIDER]))
-    note = _beside_people(overview, _leaders(overview, best, base, column)[0], column)
+    note = _beside_people(overview, leaders(overview, best, base, column)[0], column)
     if column != DISTINCT:
         note += " A twin may believe what the payer believes."
     return replace(led, note=f"{led.note} {note}".strip())
@@ -161,12 +162,12 @@ def _truth(overview: Overview, base: Row) -> Advice | None:
 def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -> Advice:
     """Advice where the best one of the first column is ahead of cross-entropy."""
     column = columns[0][0]
-    leaders = _leaders(overview, best, base, column)
-    first, *others = leaders
+    leading = leaders(overview, best, base, column)
+    first, *others = leading
     take = f"**{first.label}**{_width(first, column)}"
     if others:
         take += f"; not told apart: {', '.join(_named(row, column) for row in others)}"
-    return _advice(overview, use, take, first, columns, _unsure(overview, base, best, leaders, column))
+    return _advice(overview, use, take, first, columns, _unsure(overview, base, best, leading, column))
 
 
 def _advice(overview: Overview, use: str, take: str, row: Row, columns: Columns, note: str) -> Advice:
@@ -183,13 +184,13 @@ def _levels(row: Row, columns: Sequence[str]) -> str:
     return "; ".join(f"{column} {row.levels[column].value:.1f}" for column in columns if column in row.levels)
 
 
-def _leaders(overview: Overview, best: Row, base: Row, column: str) -> list[Row]:
+def leaders(overview: Overview, best: Row, base: Row, column: str) -> list[Row]:
     """The best one of a column and those ahead of cross-entropy that are not told apart from it, nor behind another of
     these; that with the highest CIDEr of the beam first."""
     tied = [best, *(row for row in overview.close(best, column) if overview.is_ahead(row, base, column))]
-    leaders = [row for row in tied if not any(overview.is_ahead(other, row, column) for other in tied)]
-    first = overview.best(CIDER, leaders) or best
-    rest = [row for row in leaders if row is not first]
+    leading = [row for row in tied if not any(overview.is_ahead(other, row, column) for other in tied)]
+    first = overview.best(CIDER, leading) or best
+    rest = [row for row in leading if row is not first]
     return [first, *sorted(rest, key=lambda row: -row.levels[column].value)]
 
 
@@ -209,9 +210,9 @@ def _width(row: Row, column: str) -> str:
     return f" (±{half:.1f})" if half is not None and half > _WIDE else ""
 
 
-def _unsure(overview: Overview, base: Row, best: Row, leaders: Sequence[Row], column: str) -> str:
+def _unsure(overview: Overview, base: Row, best: Row, leading: Sequence[Row], column: str) -> str:
     """Which rows say nothing: told apart neither from the best nor from cross-entropy."""
-    close = [row for row in overview.close(best, column) if row not in (*leaders, base)]
+    close = [row for row in overview.close(best, column) if row not in (*leading, base)]
     vague = [
         row.label
         for row in close

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqcap.report import own_runs, provenance
+from seqcap.report.advice import advice
 from seqcap.report.all_papers import Reported
 from seqcap.report.learnt import learnt, of_smoothing
 from seqcap.report.main_claims import MainClaim, of_another_captioner
 from seqcap.report.outcomes import numbers, shortly
-from seqcap.report.overview import Overview
-from seqcap.report.verdicts import DECIDED, LESS, REVERSED, read
+from seqcap.report.overview import WORSE, Overview
+from seqcap.report.summary import Summary
+from seqcap.report.verdicts import DECIDED, HOLDS, LESS, REVERSED, read
 
 _SMOOTHING = "smoothing"  # the paper
 _WHY = "[why, as far as known](#what-did-not-reproduce)"
@@ -19,26 +21,37 @@ def in_short(
     report: Reported, main: Sequence[MainClaim], rows: Overview | None, on_other_data: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
     """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives."""
-    told = [_of_main_claims(report, main)]
+    told = [_to_pick(rows), _of_main_claims(report, main)]
     told += learnt(rows) if rows else []
     told += [_of_smoothing(report, main, rows), _of_studies(report), _of_failures(report)]
-    told += [_on_other_data(data, of) for data, of in on_other_data.items()]
+    told += [_on_other_data(report, data, of) for data, of in on_other_data.items()]
     told += [_of_cost(report, rows), _of_origin(report)]
     return [sentence for sentence in told if sentence]
 
 
+def _to_pick(rows: Overview | None) -> str:
+    """What to take for each use, and what it clearly costs."""
+    told = []
+    for row in advice(rows) if rows else []:
+        costs = [part for part in row.otherwise.split("; ") if WORSE in part]
+        but = f" (but {', '.join(costs)})" if costs and row.take.startswith("*") else ""
+        told.append(f"{row.use}: {row.take.replace('*', '')}{but}")
+    return f"**To pick** ([more](#what-to-use-when)). {_capital('. '.join(map(_capital, told)))}." if told else ""
+
+
 def _of_main_claims(report: Reported, main: Sequence[MainClaim]) -> str:
-    """Papers by what became of their main claims: those that hold, with who finds so, those that do not, the rest."""
+    """The main claims by what became of them: those that hold, with who finds so, those that do not, the rest."""
     groups = dict[str, list[str]]()
     for of in main:
-        label = f"{report.papers[of.paper].said['label']}'s"
-        if of.claim.verdict in DECIDED:
-            groups.setdefault(read(of.claim.verdict), []).append(label + (f" ({of.by_whom})" if of.by_whom else ""))
-        else:
-            groups.setdefault("undecided", []).append(label)
+        said = f"{report.papers[of.paper].said['label']}'s"
+        verdict = read(of.claim.verdict) if of.claim.verdict in DECIDED else "undecided"
+        if verdict == HOLDS:
+            # It is one sentence of a paper, and others may fail.
+            said += f" *{of.sentence.rstrip('.')}*" + (f" ({of.by_whom})" if of.by_whom else "")
+        groups.setdefault(verdict, []).append(said)
     order = [*(read(verdict) for verdict in DECIDED), "undecided"]
-    told = [f"{verdict}: {', '.join(groups[verdict])}" for verdict in order if verdict in groups]
-    return f"**Main claims.** {_capital('; '.join(told))}." if told else ""
+    told = [f"{_capital(verdict)}: {'; '.join(groups[verdict])}." for verdict in order if verdict in groups]
+    return f"**Main claims.** {' '.join(told)}" if told else ""
 
 
 def _of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None) -> str:
@@ -55,7 +68,7 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | 
         told.append(f"In about equal time: {across}.")
     if not told:
         return ""
-    return f"**Smoothing.** {' '.join(told)} Neither tells what it gains at strengths that are chosen for these data."
+    return f"**Smoothing.** {' '.join(told)} Its strength was not tuned on these data."
 
 
 def _of_studies(report: Reported) -> str:
@@ -63,7 +76,7 @@ def _of_studies(report: Reported) -> str:
     told = []
     for folder, summary in report.studies.items():
         page, title = report.page(folder), summary.said["title"]
-        claims = [f"{claim.sentence}: {numbers(claim.deciding)}, *{claim.words}*" for claim in summary.claims]
+        claims = [f"{claim.sentence}? *{_capital(claim.words)}*: {numbers(claim.deciding)}" for claim in summary.claims]
         told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.")
     return " ".join(told)
 
@@ -80,38 +93,64 @@ def _of_failures(report: Reported) -> str:
     return f"**What did not reproduce.** Reversed or without effect: {'; '.join(parts)}; {_WHY}." if parts else ""
 
 
-def _on_other_data(data: str, of: Mapping[str, Any]) -> str:
+def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     """How the comparisons that decide claims here came out on other data."""
     agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
     if not of["compared"]:
         return ""
-    parts = [f"{agree} agree{'s' * (agree == 1)}, {of['smaller']} with a smaller difference there"] if agree else []
+    parts = [f"{agree} agree{'s' * (agree == 1)} ({of['smaller']} with a smaller difference)"] if agree else []
     parts.append(f"{of['turned'] or 'none'} disagree{'s' * (of['turned'] < 2)}")
-    parts += [f"{silent} cannot be told: an interval holds 0 or is missing"] if silent else []
-    return f"**{data}.** Comparisons that decide here, there: {'; '.join(parts)} ([more](#on-other-data))."
+    parts += [f"{silent} cannot be told"] if silent else []
+    details = len(of["opposite"]) - of["turned"]
+    parts += [f"{details} detail{'s' * (details > 1)} of claims disagree{'s' * (details == 1)}"] if details else []
+    only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
+    return f"**{data}**{only}. Of the comparisons that decide here, there {', '.join(parts)} ([more](#on-other-data))."
+
+
+def _has_only_sentences(report: Reported, data: str) -> bool:
+    tasks = [task for summary in report.published[data].values() for task in summary.provenance["data"]]
+    return bool(tasks) and all(task["kind"] == "sentences" for task in tasks)
 
 
 def _of_cost(report: Reported, rows: Overview | None) -> str:
-    """Minutes of training: of a seed in the table of all objectives, and of all runs of each paper."""
-    minutes = {
-        str(summary.said["label"]): summary.provenance["minutes_of_training"]
-        for summary in report.papers.values()
-        if summary.claims and summary.provenance["minutes_of_training"]
-    }
-    parts = [f"for each seed of an objective on one captioner {rows.budget}"] if rows and rows.budget else []
-    if minutes:
-        taken = ", ".join(f"{label} {number:.0f}" for label, number in minutes.items())
-        parts.append(f"all runs of a paper, in minutes: {taken}")
-    return f"**Cost**, of one core, without what all start from: {'; '.join(parts)}." if parts else ""
+    """Minutes of training: of a seed in the table of all objectives, and of all runs together."""
+    parts = [f"each seed of an objective on one captioner {rows.budget}"] if rows and rows.budget else []
+    taken = {label: summary.provenance["minutes_of_training"] for label, summary in _results(report).items()}
+    told = [f"{label} {minutes:.0f}" for label, minutes in taken.items() if minutes]
+    if told:
+        parts.append(f"all runs, in minutes: {', '.join(told)}")
+    return f"**Cost**, of one core or a shared GPU, without what all start from: {'; '.join(parts)}." if parts else ""
 
 
 def _of_origin(report: Reported) -> str:
-    summaries = [*report.papers.values(), *report.studies.values()]
-    summaries += [summary for papers in report.published.values() for summary in papers.values()]
-    cells = [provenance.in_words(summary.provenance)["processor"] for summary in summaries]
-    # A cell may name what trained beside the processor.
-    known = dict.fromkeys(part for cell in cells if cell != provenance.NOT_RECORDED for part in cell.split("; "))
-    return f"**Made on** {'; '.join(known)} ([commits, days, data](#where-this-comes-from))." if known else ""
+    """Processors, commits and days; and what was trained elsewhere."""
+    processors, trained = dict[str, None](), []
+    results = _results(report)
+    for label, summary in results.items():
+        processor, _, elsewhere = provenance.in_words(summary.provenance)["processor"].partition("; ")
+        if processor != provenance.NOT_RECORDED:
+            processors[processor] = None
+        if elsewhere:
+            trained.append(f"{label} {elsewhere}")
+    origins = [summary.provenance for summary in results.values()]
+    commits = {origin["commit"] for origin in origins if origin["commit"]}
+    days = sorted(origin["day"] for origin in origins if origin["day"])
+    if not processors or not days:
+        return ""
+    dates = " to ".join(dict.fromkeys((days[0], days[-1])))
+    lacking = " (of some results not recorded)" if any(origin["commit"] is None for origin in origins) else ""
+    where = "; ".join([" or ".join(processors), *trained])
+    number = f"{len(commits)} commit{'s' * (len(commits) != 1)}"
+    return f"**Made** on {where}; {dates}, {number}{lacking} ([each](#where-this-comes-from))."
+
+
+def _results(report: Reported) -> dict[str, Summary]:
+    """All results that the page has, by name."""
+    results = {str(summary.said["label"]): summary for summary in report.papers.values()}
+    results |= {str(summary.said["label"]): summary for summary in report.studies.values()}
+    for data, papers in report.published.items():
+        results |= {f"{summary.said['label']} on {data}": summary for summary in papers.values()}
+    return results
 
 
 def _capital(text: str) -> str:

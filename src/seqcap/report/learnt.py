@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from seqcap.report.advice import CHEAP_DIVERSITY, advice, leaders
 from seqcap.report.overview import (
     CIDER,
     DISTINCT,
@@ -31,19 +32,21 @@ def _of_quality(overview: Overview, base: Row) -> str:
     if CIDER not in base.levels:
         return ""
     better, worse = _ahead(overview, base, CIDER), _behind(overview, base, CIDER)
-    number = len(overview.objectives)
-    who = f"{_with_levels(better, base, CIDER)} {_is(better)}" if better else "no objective is"
-    within = f"Within {overview.budget} {who}" if overview.budget else f"{who[0].upper()}{who[1:]}"
-    rest = number - len(better) - len(worse)
-    text = f"**CIDEr of the best caption.** {within} clearly above cross-entropy trained further"
+    number, likelihood = len(overview.objectives), base.levels[CIDER].value
+    begin = f"**CIDEr of the best caption.** Of {number} objectives"
     if not better and not worse:
         values = [row.levels[CIDER].value for row in overview.objectives if CIDER in row.levels]
         ends = " to ".join(dict.fromkeys(f"{value:.1f}" for value in (min(values), max(values))))
-        return f"{text}, or below: {ends} against {base.levels[CIDER].value:.1f}."
-    below = f"{len(worse)} of {number} are clearly below" + (
-        f" ({_labels(worse)})" if 0 < len(worse) <= _MOST_NAMED else ""
-    )
-    return f"{text}; {below}, and {rest} are not told apart from it."
+        return f"{begin} none is told apart from cross-entropy trained further: {ends} against {likelihood:.1f}."
+    told = [
+        f"{len(side)} {_is(side)} clearly {word}"
+        + (f" ({_with_levels(side, CIDER)})" if len(side) <= _MOST_NAMED else "")
+        for word, side in {"above": better, "below": worse}.items()
+        if side
+    ]
+    rest = number - len(better) - len(worse)
+    told.append(f"{rest} not told apart from it")
+    return f"{begin}, beside cross-entropy trained further ({likelihood:.1f}), {', '.join(told)}."
 
 
 def _of_samples(overview: Overview, base: Row) -> str:
@@ -59,8 +62,13 @@ def _of_samples(overview: Overview, base: Row) -> str:
     )
     if diverse:
         text += (
-            f" Clearly more diverse are those of {_labels(diverse)}; {_share(costly, diverse)} have clearly less CIDEr."
+            f" Those of {_labels(diverse)} are clearly more diverse; {_share(costly, diverse)} of these have clearly "
         )
+        text += "less CIDEr."
+    cheap = next((row for row in advice(overview) if row.use == CHEAP_DIVERSITY), None)
+    if cheap is not None:
+        numbers = f" ({'; '.join(filter(None, [cheap.gains, cheap.otherwise]))})" if cheap.gains else ""
+        text += f" Diversity at little cost: {cheap.take.replace('*', '')}{numbers}."
     return f"{text} All are drawn at temperature 1; cross-entropy at another one, the cheapest rival, was not tried."
 
 
@@ -89,9 +97,11 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
     text = f"**Distinctive captions.** By captions of {_labels(better)} {who} clearly finds more images than by "
     text += "cross-entropy's."
     best = overview.best(column, better)
-    if best is not None:
-        numbers = [overview.beside_likelihood(best, name) for name in (column, CIDER)]
-        text += f" {best.label}: {'; '.join(filter(None, numbers))}."
+    assert best is not None
+    first, *others = leaders(overview, best, base, column)
+    beside = [overview.beside_likelihood(first, name) for name in (column, CIDER, TRUTH)]
+    text += f" Ahead is {first.label}: {'; '.join(filter(None, beside))}"
+    text += f"; not told apart from it: {_with_levels(others, column)}." if others else "."
     if overview.has(LITERAL):
         ahead = [row for row in better if overview.is_ahead(row, base, LITERAL)]
         behind = [row for row in better if overview.is_ahead(base, row, LITERAL)]
@@ -121,9 +131,9 @@ def _of_truth(overview: Overview, base: Row) -> str:
     if not told:
         return text
     shares = set(told.values())
-    parts = [f"{share} {words}" for words, share in told.items()]
+    parts = [f"{share} of these {words}" for words, share in told.items()]
     if len(shares) == 1:
-        parts = [f"{shares.pop()}, {' and '.join(told)}"]
+        parts = [f"{shares.pop()} of these, {' and '.join(told)}"]
     return f"{text} Clearly fewer facts are told by {'; '.join(parts)}."
 
 
@@ -151,15 +161,10 @@ def _and(names: Sequence[str]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def _with_levels(rows: Sequence[Row], base: Row, column: str) -> str:
-    """ "A (84.1) and B (80.2; cross-entropy 75.0)": rows with their numbers in a column; of many, how many."""
-    if len(rows) > _MOST_NAMED:
-        return _labels(rows)
-    *before, last = sorted(rows, key=lambda row: -row.levels[column].value)
-    named = [f"{row.label} ({row.levels[column].value:.1f})" for row in before]
-    return _and(
-        [*named, f"{last.label} ({last.levels[column].value:.1f}; cross-entropy {base.levels[column].value:.1f})"]
-    )
+def _with_levels(rows: Sequence[Row], column: str) -> str:
+    """ "A 84.1, B 80.2": rows with their numbers in a column, the highest first."""
+    ordered = sorted(rows, key=lambda row: -row.levels[column].value)
+    return ", ".join(f"{row.label} {row.levels[column].value:.1f}" for row in ordered)
 
 
 def _share(some: Sequence[Row], rows: Sequence[Row]) -> str:

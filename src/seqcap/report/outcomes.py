@@ -14,7 +14,7 @@ _COUNTED = {
     HOLDS: ("holds", "hold"),
     REVERSED: ("is reversed", "are reversed"),
     LESS: ("shows no effect", "show no effect"),
-    "": ("is open", "are open"),
+    "": ("is undecided", "are undecided"),
 }
 _FAILED_BEFORE = "does not hold"  # of an older rule
 _ENOUGH = 120  # characters of a reason
@@ -98,8 +98,8 @@ def _begun(reason: str) -> str:
 
 
 def counted(claim: Claim, what: str = "") -> str:
-    """ "of 6, 2 hold (CIDEr, ROUGE-L), 4 are open": the comparisons that decide a claim; "" where it is one. `what`
-    comes after their number."""
+    """ "of 6, 2 hold (CIDEr, ROUGE-L), 4 are undecided": the comparisons that decide a claim; "" where it is one.
+    `what` comes after their number."""
     if len(claim.primary) == 1:
         return ""
     counts = Counter(line.verdict if line.verdict in _COUNTED else "" for line in claim.primary)

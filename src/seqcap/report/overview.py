@@ -21,6 +21,7 @@ CIDER, DISTINCT, LITERAL = "CIDEr, beam", "R@10 by the judge", "R@10 by the lite
 TWIN = "R@10 by the twin"
 TRUTH, PRECISION, RECALL = "true captions", "true precision, beam", "true recall, beam"
 WORDS, SAMPLES, DIVERSITY = "words", "CIDEr, samples", "Div-2, samples"
+BETTER, WORSE = "▲", "▼"  # clearly, than cross-entropy trained further
 RECALL_OF_SAMPLES = "true recall, samples"
 
 # Of a line of the CSV file: one row in one column. `ahead_of`: the runs of which it is shown to be better in this
@@ -202,8 +203,8 @@ class Overview:
         if base is None or row is base or row.run == PEOPLE:
             return ""
         if self.is_ahead(row, base, column):
-            return " ▲"
-        return " ▼" if self.is_ahead(base, row, column) else ""
+            return f" {BETTER}"
+        return f" {WORSE}" if self.is_ahead(base, row, column) else ""
 
 
 def _level(line: Mapping[str, str], lines: Sequence[Mapping[str, str]], paired: bool) -> Level:
