@@ -113,7 +113,7 @@ def test_elsewhere_ours_is_printed_beside_the_papers():
     ("moved", "said", "refused"),
     [
         # All are above MLE: where most of them are.
-        (-0.5, "Ours is CIDEr 0.694, the middle of the longest stretch that", ""),
+        (-0.5, "Ours is CIDEr 0.695, the middle of the longest stretch that", ""),
         (0.8, "that of MLE. ", "CIDEr 1.493 is refused: 0 of 4 methods reach it"),
     ],
 )
