@@ -326,7 +326,18 @@ def test_a_seed_that_does_not_get_there_is_compared_where_both_do():
     assert sides[0].by_seed == pytest.approx({1: 0.24, 2: 0.25, 3: 0.23})
     # C's y falls by .3 over .6: .35 at 1.1, .47 at .86.
     assert sides[1].by_seed == pytest.approx({1: 0.34, 2: 0.35, 3: 0.48})
-    said = "read at 0.860 (seed 3), elsewhere at CIDEr 1.100, which not both curves reach there"
+    said = "read at 0.860 (seed 3), elsewhere at CIDEr 1.100, which not both curves cover there"
     assert said in sides[0].remarks
     assert meeting(run, one, low, None) == {}
     assert meeting(run, one, low, at(0.85)) == {}
+
+
+def test_a_seed_that_barely_gets_there_is_compared_where_both_do():
+    """A's seeds 1 and 2 end at 1.2, and their curve covers 1.16: with other test items it may not get to 1.18."""
+    _, one, _ = apart()
+    wide = Curve("C", ("c1", "c2"), (1.0, 2.0))
+    run = run_of(
+        scores("a1", 1.2, 0.2, (1, 2)), scores("a2", 0.8, 0.4, (1, 2)), scores("c1", 2.0, 0.3), scores("c2", 0.0, 0.6)
+    )
+    assert meeting(run, one, wide, at(1.18)) == pytest.approx({1: 1.16, 2: 1.16})
+    assert meeting(run, one, wide, at(1.15)) == {}

@@ -124,7 +124,7 @@ class Reading:
             return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
         if moved := [f"{point.number(self.moved[seed])} (seed {seed})" for seed in seeds if seed in self.moved]:
             remarks.append(
-                f"read at {', '.join(moved)}, elsewhere at {point.words()}, which not both curves reach there"
+                f"read at {', '.join(moved)}, elsewhere at {point.words()}, which not both curves cover there"
             )
         by_seed, resampled = dict[int, float](), dict[int, Floats]()
         for seed in seeds:
@@ -192,9 +192,10 @@ def mixture(results: Results, curve: Curve, point: OperatingPoint, seed: int | N
 
 
 def meeting(results: Results, one: Curve, other: Curve, point: OperatingPoint | None) -> dict[int, float]:
-    """Seed -> where two curves are compared with it, if one of them does not get to the point: the value nearest to the
-    point that both cover. A curve covers its range but for a tenth at either end, of its runs that have the seed. Only
-    seeds that both curves have, and without those with which they cover no value in common."""
+    """Seed -> where two curves are compared with it, if one of them does not cover the point: the value nearest to the
+    point that both cover. A curve covers its range but for a tenth at either end, of its runs that have the seed: one
+    that barely gets there does not with other test items. Only seeds that both curves have, and without those with
+    which they cover no value in common."""
     if point is None:
         return {}
     ranges = [_range_of_seeds(results, curve, point.measure) for curve in (one, other) if len(curve.runs) > 1]
@@ -202,12 +203,9 @@ def meeting(results: Results, one: Curve, other: Curve, point: OperatingPoint | 
         return {}
     found = {}
     for seed in sorted(set.intersection(*(set(of_curve) for of_curve in ranges))):
-        ends = [of_curve[seed] for of_curve in ranges]
-        if all(low <= point.value <= high for low, high in ends):
-            continue
-        covered = [_inside(low, high) for low, high in ends]
+        covered = [_inside(*of_curve[seed]) for of_curve in ranges]
         low, high = max(low for low, _ in covered), min(high for _, high in covered)
-        if low <= high:
+        if low <= high and not low <= point.value <= high:
             found[seed] = min(max(point.value, low), high)
     return found
 
