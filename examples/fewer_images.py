@@ -14,7 +14,9 @@ TRAINING = ("train", "restval")
 
 
 def main(root: Path, out: Path, number: int) -> None:
-    (path,) = root.glob("dataset_*.json")
+    path, *others = sorted(root.glob("dataset_*.json")) or [None]
+    if path is None or others:
+        sys.exit(f"{root}: has {len(others) + 1 if path else 'no'} dataset_*.json; leave one there")
     dataset = json.loads(path.read_text(encoding="utf-8"))
     training = [image for image in dataset["images"] if image["split"] in TRAINING]
     if not 0 < number <= len(training):

@@ -39,7 +39,9 @@ def test_the_readme_is_short():
 
 def test_the_results_in_the_readme_are_those_of_the_claims():
     with (ROOT / "reports/claims.csv").open(encoding="utf-8") as file:
-        claims = {(row["paper"], f"{float(row['difference'] or 'nan'):.4f}"): row for row in csv.DictReader(file)}
+        # A primary comparison before a detail with the same difference.
+        lines = sorted(csv.DictReader(file), key=lambda row: row["level"] == "primary")
+        claims = {(row["paper"], f"{float(row['difference'] or 'nan'):.4f}"): row for row in lines}
     rows = re.findall(
         r"^\| \[(.+?)\]\(papers/.*\| (\S+) \[(\S+), (\S+)\] \| (.+) \|$", (ROOT / "README.md").read_text(), re.M
     )

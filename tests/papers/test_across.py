@@ -212,4 +212,4 @@ def test_only_what_scenes_can_have_is_missed(run, tmp_path, monkeypatch, data, l
     report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
     for name in ("uses", "quality_in_own_runs"):
         monkeypatch.setattr(first_page, name, lambda *of: {})
-    assert set(first_page._across(report)["lacking"]) == lacking
+    assert set(first_page._across(report, first_page._overview(report))["lacking"]) == lacking

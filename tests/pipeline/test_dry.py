@@ -201,6 +201,14 @@ def test_other_bytes_of_a_shared_stage_are_not_an_edit(clone):
     assert re.fullmatch(words + ", ".join(outs), told)
 
 
+def test_an_empty_folder_is_as_none(clone):
+    """DVC leaves one where it has removed results of a stage that was stopped."""
+    absent = [line for line in dry_run()[0] if line.startswith("absent here")]
+    Path("artifacts/wtfrl/train/wtfrl_tf").mkdir(parents=True)
+    lines, current = dry_run()
+    assert (current, [line for line in lines if line.startswith("absent here")]) == (True, absent)
+
+
 def test_a_stale_graph_is_one_line(clone):
     edit("papers/sle/runs.yaml", "\n  sle_sll_sle_att: sle_image", "\n  other: sle_image")
     edit("papers/sle/runs.yaml", "    group: sle_sll_sle_att\n", "    group: other\n")

@@ -118,3 +118,25 @@ def test_runs_of_a_sweep_are_one_row_of_settings():
     assert section.runs_alike([run, two]) == [[run, two]]
     # Two settings at once, or other seeds, make another row.
     assert section.runs_alike([run, baseline, seeds]) == [[run], [baseline], [seeds]]
+
+
+@pytest.mark.parametrize(("rows", "says"), [(70, "| row 69 |"), (71, "[The table](tables/runs.md) has 71 rows.")])
+def test_a_table_of_many_rows_is_linked(tmp_path, rows, says):
+    path = tmp_path / "tables/runs.md"
+    path.parent.mkdir()
+    lines = [
+        "## Runs",
+        "",
+        "What they are.",
+        "",
+        "| run |",
+        "|---|",
+        *(f"| row {n} |" for n in range(rows)),
+        "",
+        "–: none.",
+    ]
+    path.write_text("\n".join(lines))
+    text = section._of_a_page(path)
+    assert text.startswith("### Runs\n\nWhat they are.\n")
+    assert says in text
+    assert ("| row 0 |" in text) == (rows == 70)

@@ -248,6 +248,18 @@ def test_a_point_that_fewer_than_half_reach_is_refused():
     assert choose(run, main, others, X, 9, 1, ours=0.5).refused == ""
 
 
+def test_each_seed_is_to_reach_the_point_where_half_of_the_curves_then_meet():
+    """Seed 1 goes from 0 to 4, seed 2 from 3 to 6: without their outer tenths both have 3.3 to 3.6."""
+    spans = {"m0": (0.0, 3.0), "m1": (4.0, 6.0)}
+    rows = [scores(name, x, 0.5, seeds=(seed,)) for name, of in spans.items() for seed, x in enumerate(of, 1)]
+    rows += [scores(name, x, 0.5, seeds=(1, 2)) for name, x in (("a0", 0.0), ("a1", 7.0), ("b0", 1.0), ("b1", 3.0))]
+    run = run_of(*rows)
+    main, wide, low = (Curve(name, (f"{name}0", f"{name}1"), (1.0, 2.0)) for name in "mab")
+    assert choose(run, main, [wide], X, printed=9, scale=1).value == pytest.approx(3.45)
+    # Three of four meet on average alone: the means of m go from 1.5 to 5, and b from 1.2 to 2.8.
+    assert choose(run, main, [low, low, low], X, printed=9, scale=1).value == pytest.approx((1.85 + 2.8) / 2)
+
+
 def test_without_the_main_curve_the_others_count():
     run, others = pair(a=(2.0, 3.0), b=(2.0, 3.0))
     assert choose(run, Curve("absent"), others, X, printed=2.5, scale=1).value == 2.5
@@ -314,7 +326,18 @@ def test_a_seed_that_does_not_get_there_is_compared_where_both_do():
     assert sides[0].by_seed == pytest.approx({1: 0.24, 2: 0.25, 3: 0.23})
     # C's y falls by .3 over .6: .35 at 1.1, .47 at .86.
     assert sides[1].by_seed == pytest.approx({1: 0.34, 2: 0.35, 3: 0.48})
-    said = "read at 0.860 (seed 3), elsewhere at CIDEr 1.100, which not both curves reach there"
+    said = "read at 0.860 (seed 3), elsewhere at CIDEr 1.100, which not both curves cover there"
     assert said in sides[0].remarks
     assert meeting(run, one, low, None) == {}
     assert meeting(run, one, low, at(0.85)) == {}
+
+
+def test_a_seed_that_barely_gets_there_is_compared_where_both_do():
+    """A's seeds 1 and 2 end at 1.2, and their curve covers 1.16: with other test items it may not get to 1.18."""
+    _, one, _ = apart()
+    wide = Curve("C", ("c1", "c2"), (1.0, 2.0))
+    run = run_of(
+        scores("a1", 1.2, 0.2, (1, 2)), scores("a2", 0.8, 0.4, (1, 2)), scores("c1", 2.0, 0.3), scores("c2", 0.0, 0.6)
+    )
+    assert meeting(run, one, wide, at(1.18)) == pytest.approx({1: 1.16, 2: 1.16})
+    assert meeting(run, one, wide, at(1.15)) == {}

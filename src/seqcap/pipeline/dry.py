@@ -247,7 +247,7 @@ def _edits_of(name: str, stage: Any, outs: Outs, now: Path, before: Path) -> tup
             if not makers:
                 causes.append(dependency.def_path)
     for out in stage.outs:
-        if "modified" in out.status().values():
+        if "modified" in _status(out):
             causes.append(f"{out.def_path}, which it has written")
     return causes, others
 
@@ -257,6 +257,10 @@ def _differs(dependency: Any, outs: Outs) -> bool:
     if dependency.def_path in outs:
         _, out = outs[dependency.def_path]
         return bool(out.hash_info) and out.hash_info != dependency.hash_info
+    inside = [out for path, (_, out) in outs.items() if _is_in(path, dependency.def_path)]
+    if not all(map(_is_here, inside)):
+        # A folder of several stages' results, some of which are not here.
+        return False
     return bool({"modified", "new"} & set(dependency.status().values()))
 
 
@@ -275,10 +279,23 @@ def _is_in(path: str, folder: str) -> bool:
 
 def _absence(stage: Any) -> str:
     """Where a stage's results are if they are not here (`Examined`)."""
-    statuses = {(status, out.use_cache) for out in stage.outs for status in out.status().values()}
+    statuses = {(status, out.use_cache) for out in stage.outs for status in _status(out)}
     if not statuses:
         return ""
     return "in the cache" if statuses == {("deleted", True)} else "gone"
+
+
+def _status(out: Any) -> set[str]:
+    """What DVC says of an output that is not as it was written."""
+    statuses = set(out.status().values())
+    return {"deleted"} if "modified" in statuses and not _is_here(out) else statuses
+
+
+def _is_here(out: Any) -> bool:
+    """Whether an output is here. An empty folder, which DVC leaves where it has removed the results of a stage that was
+    then stopped, is as none."""
+    path = Path(out.fs_path)
+    return path.exists() and not (path.is_dir() and not any(path.iterdir()))
 
 
 def _changed_fields(before: Path, now: Path) -> list[str]:

@@ -130,8 +130,10 @@ def _column(tables: Path, scales: Mapping[str, int]) -> dict[str, str]:
 
 def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
     """What the table across papers says: its rows, what to use when, and its figure."""
-    found: dict[str, Any] = {"rows": None, "table": [], "picture": None, "advice": [], "lacking": [], "uses": {}}
-    found["has_judge"] = False
+    found: dict[str, Any] = {
+        **{"rows": None, "picture": None, "has_judge": False},
+        **{"table": [], "advice": [], "lacking": [], "uses": {}},
+    }
     if rows is None:
         return found
     across = report.papers[ACROSS]

@@ -23,6 +23,7 @@ from seqcap.report.verdicts import COUNTED, NOT_RUN, UNTESTABLE
 
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
+_MOST_ROWS = 70  # of a table on a page; a longer one is a file beside it
 _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
@@ -149,12 +150,22 @@ def _details(results: Results, rows: Mapping[str, Rows], judged: Sequence[Judged
     )
 
 
+def _of_a_page(file: Path) -> str:
+    """A table's text for a page: its rows or, where they are too many to be read there, a link to its own file."""
+    text = re.sub("^## ", "### ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    rows = [line for line in text.splitlines() if line.startswith("|")][2:]
+    if len(rows) <= _MOST_ROWS:
+        return text
+    before, _, _ = text.partition("\n|")
+    return f"{before}\n[The table]({file.parent.name}/{file.name}) has {len(rows)} rows.\n"
+
+
 def _shown(results: Results, *, details: bool) -> dict[str, Any]:
     """The tables and figures of a page, and the titles of figures that could not be drawn, by the reason."""
     folder = REPORTS / results.paper.name
     names = json_file.read_json(folder / "tables/tables.json")["order"]
     files = [folder / f"tables/{name}.md" for name in names if results.paper.tables[name].details == details]
-    tables = [re.sub("^## ", "### ", file.read_text(encoding="utf-8"), flags=re.MULTILINE) for file in files]
+    tables = [_of_a_page(file) for file in files]
     index = json_file.read_json(folder / "figures/figures.json")
     figures = {
         name: index["figures"][name] for name in index["order"] if results.paper.figures[name].details == details

@@ -12,7 +12,7 @@ Two curves may be compared all the same: with such a seed at the nearest place t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
@@ -124,7 +124,7 @@ class Reading:
             return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
         if moved := [f"{point.number(self.moved[seed])} (seed {seed})" for seed in seeds if seed in self.moved]:
             remarks.append(
-                f"read at {', '.join(moved)}, elsewhere at {point.words()}, which not both curves reach there"
+                f"read at {', '.join(moved)}, elsewhere at {point.words()}, which not both curves cover there"
             )
         by_seed, resampled = dict[int, float](), dict[int, Floats]()
         for seed in seeds:
@@ -192,9 +192,10 @@ def mixture(results: Results, curve: Curve, point: OperatingPoint, seed: int | N
 
 
 def meeting(results: Results, one: Curve, other: Curve, point: OperatingPoint | None) -> dict[int, float]:
-    """Seed -> where two curves are compared with it, if one of them does not get to the point: the value nearest to the
-    point that both cover. A curve covers its range but for a tenth at either end, of its runs that have the seed. Only
-    seeds that both curves have, and without those with which they cover no value in common."""
+    """Seed -> where two curves are compared with it, if one of them does not cover the point: the value nearest to the
+    point that both cover. A curve covers its range but for a tenth at either end, of its runs that have the seed: one
+    that barely gets there does not with other test items. Only seeds that both curves have, and without those with
+    which they cover no value in common."""
     if point is None:
         return {}
     ranges = [_range_of_seeds(results, curve, point.measure) for curve in (one, other) if len(curve.runs) > 1]
@@ -202,12 +203,9 @@ def meeting(results: Results, one: Curve, other: Curve, point: OperatingPoint | 
         return {}
     found = {}
     for seed in sorted(set.intersection(*(set(of_curve) for of_curve in ranges))):
-        ends = [of_curve[seed] for of_curve in ranges]
-        if all(low <= point.value <= high for low, high in ends):
-            continue
-        covered = [(low + _MARGIN * (high - low), high - _MARGIN * (high - low)) for low, high in ends]
+        covered = [_inside(*of_curve[seed]) for of_curve in ranges]
         low, high = max(low for low, _ in covered), min(high for _, high in covered)
-        if low <= high:
+        if low <= high and not low <= point.value <= high:
             found[seed] = min(max(point.value, low), high)
     return found
 
@@ -215,14 +213,23 @@ def meeting(results: Results, one: Curve, other: Curve, point: OperatingPoint | 
 def _range_of_seeds(results: Results, curve: Curve, measure: Measure) -> dict[int, tuple[float, float]]:
     """Seed -> the lowest and the highest value of a curve's runs that have it, if two have."""
     samples = _samples(results, curve.runs, measure)
-    if isinstance(samples, Missing):
-        return {}
+    return {} if isinstance(samples, Missing) else _ranges(samples)
+
+
+def _ranges(samples: Collection[Sample]) -> dict[int, tuple[float, float]]:
+    """Seed -> the lowest and the highest value of the runs that have it, if two have."""
     found = {}
     for seed in sorted({int(seed) for sample in samples for seed in sample.seeds}):
         values = [float(sample.by_seed[sample.seeds == seed][0]) for sample in samples if seed in sample.seeds]
         if len(values) > 1:
             found[seed] = (min(values), max(values))
     return found
+
+
+def _inside(low: float, high: float) -> tuple[float, float]:
+    """A range without a tenth at either end."""
+    margin = _MARGIN * (high - low)
+    return low + margin, high - margin
 
 
 def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
@@ -261,36 +268,59 @@ def choose(
 
     The stretches are those that the main curve covers (all, if it is not part of this run), and among them those that
     most others cover, too. The point is the paper's value, `printed` in `scale`, if it is in one of them; else `ours`,
-    if that is; else the middle of the longest, but not below `ours`. A curve covers its range but for a tenth at either
-    end. If some of its neighbouring runs have several training seeds both, only the ways between such runs count:
-    elsewhere a comparison is no test. A point that fewer than half of the curves reach is refused.
+    if that is; else the middle of the longest, but not below `ours`. A curve covers what it covers with each of its
+    seeds, whose curve covers its range but for a tenth at either end; where fewer than half of the curves then cover
+    something together, what it covers on average. If some of its neighbouring runs have several training seeds both,
+    only the ways between such runs count: elsewhere a comparison is no test. A point that fewer than half of the curves
+    reach is refused.
     """
-    other_ways = [found for curve in others if (found := _ways(results, curve, measure))]
-    main_ways = _ways(results, main, measure)
-    ways = [main_ways, *other_ways] if main_ways else other_ways
-    if not ways:
+    levels = [of_curve for curve in (main, *others) if len(of_curve := _levels(results, curve, measure)) > 1]
+    for with_each_seed in (True, False):
+        other_ways = [found for curve in others if (found := _ways(results, curve, measure, with_each_seed))]
+        main_ways = _ways(results, main, measure, with_each_seed)
+        stretches = _Stretches([main_ways, *other_ways] if main_ways else other_ways, bool(main_ways))
+        if 2 * stretches.most >= len(levels):
+            break
+    if not stretches.ways:
         return None
-
-    def covering(low: float, high: float) -> int:
-        """How many curves cover a stretch; none counts where the main one does not."""
-        covers = [any(start <= low and high <= end for start, end in of_curve) for of_curve in ways]
-        return sum(covers) if covers[0] or not main_ways else 0
-
-    ends = sorted({end for of_curve in ways for way in of_curve for end in way})
-    stretches = list(pairwise(ends)) or [(ends[0], ends[0])]
-    most = max(covering(*stretch) for stretch in stretches)
     value = printed / scale
-    if covering(value, value) < most:
-        value = _middle(stretches, [covering(*stretch) == most for stretch in stretches])
-        if ours is not None and (value < ours or covering(ours, ours) == most):
+    if stretches.covering(value, value) < stretches.most:
+        value = stretches.middle()
+        if ours is not None and (value < ours or stretches.covering(ours, ours) == stretches.most):
             value = ours
     point = OperatingPoint(measure, value, printed, scale)
-    levels = [_levels(results, curve, measure) for curve in (main, *others)]
-    levels = [of_curve for of_curve in levels if len(of_curve) > 1]
     reach = sum(min(of_curve) <= value <= max(of_curve) for of_curve in levels)
     if 2 * reach < len(levels):
         return replace(point, refused=f"{point.words()} is refused: {reach} of {len(levels)} methods reach it")
     return point
+
+
+@dataclass(frozen=True)
+class _Stretches:
+    """What several curves cover, each by its ways, the main one's first if it has any."""
+
+    ways: Sequence[Sequence[tuple[float, float]]]
+    has_main: bool
+
+    def covering(self, low: float, high: float) -> int:
+        """How many curves cover a stretch; none counts where the main one does not."""
+        covers = [any(start <= low and high <= end for start, end in of_curve) for of_curve in self.ways]
+        return sum(covers) if covers and (covers[0] or not self.has_main) else 0
+
+    @property
+    def most(self) -> int:
+        """How many curves cover a stretch together, at most."""
+        return max((self.covering(*stretch) for stretch in self._between()), default=0)
+
+    def middle(self) -> float:
+        """The middle of the longest stretch that most cover."""
+        between = self._between()
+        return _middle(between, [self.covering(*stretch) == self.most for stretch in between])
+
+    def _between(self) -> list[tuple[float, float]]:
+        """The stretches between neighbouring ends of ways."""
+        ends = sorted({end for of_curve in self.ways for way in of_curve for end in way})
+        return list(pairwise(ends)) or [(end, end) for end in ends]
 
 
 def _middle(stretches: Sequence[tuple[float, float]], good: Sequence[bool]) -> float:
@@ -311,21 +341,26 @@ def _levels(results: Results, curve: Curve, measure: Measure) -> list[float]:
     return [] if isinstance(samples, Missing) else _means(samples).tolist()
 
 
-def _ways(results: Results, curve: Curve, measure: Measure) -> list[tuple[float, float]]:
-    """The stretches of a curve between neighbouring runs, without its two ends. If some lie between runs of several
-    seeds, only these."""
+def _ways(results: Results, curve: Curve, measure: Measure, with_each_seed: bool) -> list[tuple[float, float]]:
+    """The stretches of a curve between neighbouring runs, without its two ends, of its means or as far as each seed's
+    curve covers them. If some lie between runs of several seeds, only these."""
     samples = _samples(results, curve.runs, measure)
     if isinstance(samples, Missing):
         return []
-    ends = [(float(sample.by_seed.mean()), len(sample.seeds)) for sample in samples]
-    pairs = list(pairwise(ends))
-    sure = [(start, end) for start, end in pairs if min(start[1], end[1]) > 1]
-    ways = [(min(start[0], end[0]), max(start[0], end[0])) for start, end in sure or pairs]
-    if not ways:
+    pairs = list(pairwise(samples))
+    sure = [(before, after) for before, after in pairs if min(len(before.seeds), len(after.seeds)) > 1]
+    counted = sure or pairs
+    if not counted:
         return []
-    low, high = min(low for low, _ in ways), max(high for _, high in ways)
-    margin = _MARGIN * (high - low)
-    cut = [(max(start, low + margin), min(end, high - margin)) for start, end in ways]
+    ends = [sorted(float(sample.by_seed.mean()) for sample in pair) for pair in counted]
+    whole = min(start for start, _ in ends), max(end for _, end in ends)
+    if with_each_seed:
+        ranges = list(_ranges({id(sample): sample for pair in counted for sample in pair}.values()).values())
+    else:
+        ranges = [whole]
+    insides = [_inside(low, high) for low, high in ranges]
+    low, high = max(low for low, _ in insides), min(high for _, high in insides)
+    cut = [(max(start, low), min(end, high)) for start, end in ends]
     return [(start, end) for start, end in cut if start <= end]
 
 

@@ -457,7 +457,7 @@ def _same(evidence: Evidence) -> str:
     others = (covariance[number:, :number], covariance[number:, number:])
     # Numbers of files are rounded.
     alike = all(np.allclose(of_left, other, rtol=1e-4) for other in others)
-    return "the same weights: both sides have equal scores with every seed, on whatever test items" if alike else ""
+    return "equal scores on both sides with every seed, on whatever test items, as of the same weights" if alike else ""
 
 
 def claim_p(outcomes: Sequence[Outcome]) -> float | None:

@@ -27,9 +27,10 @@ def scored(experiment: str | None = None) -> Iterator[None]:
     if experiment is not None:
         root = root / RUNS / experiment
         if not root.is_dir():
-            known = ", ".join(path.name for path in sorted(root.parent.glob("[!.]*"))) or "none"
+            known = ", ".join(path.name for path in sorted(root.parent.glob("[!.]*")))
+            problem = f"there is no such experiment here, but {known}" if known else "there is no experiment here"
             fix = "run it with `seqcap repro --experiment`"
-            raise InputError(root.relative_to(root.parents[1]), f"there is no such experiment here, but {known}", fix)
+            raise InputError(root.relative_to(root.parents[1]), problem, fix)
     with chdir(root):
         yield
 

@@ -191,7 +191,7 @@ def _gap(results: Results, one: Source, other: Source) -> str:
 
 def _other_rho(results: Results) -> str:
     point, lines = PLACES["table2"].point(results), [curve(results, method) for method in (PSST, PSST_75)]
-    span = _gap(results, *(Reading(of, RECALL["R@10"], point) for of in lines))
+    span = _gap(results, *_met(results, [Reading(of, RECALL["R@10"], point) for of in lines]))
     return ClaimsFile.of(results).remark("rho", point=point.words(), span=span) if point and span else ""
 
 

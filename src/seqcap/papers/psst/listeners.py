@@ -54,15 +54,17 @@ def why_untestable(results: Results, source: Source, of_run: Mapping[str, Ended]
     else:
         return ""
     dead = [results.by_name[name].label for name in names if name in of_run and of_run[name].dead]
-    return f"cannot be tested: the listener of {' and '.join(dead)} does not learn" if dead else ""
+    return f"cannot be tested: the hinge of {' and '.join(dead)}'s listener ends high" if dead else ""
 
 
 def line(results: Results) -> str:
-    """A line about the listeners that do not learn; "" if all do."""
+    """A line about the listeners whose hinge ends high; "" if none does."""
     dead = {name: its for name, its in ended(results).items() if its.dead}
     if not dead:
         return ""
-    return f"*Listeners that do not learn*, whose hinge ends above {HIGH:g} times its margin: {_each(results, dead)}."
+    told = f"*Listeners whose hinge ends high*, above {HIGH:g} times its margin: {_each(results, dead)}."
+    limit = "With captions that say little it ends so, too, and recall may be far above chance."
+    return f"{told} What rests on them is not tested. {limit}"
 
 
 def _each(results: Results, those: Mapping[str, Ended]) -> str:
