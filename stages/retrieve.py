@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from seqcap.evaluation import people
 from seqcap.evaluation.decode import DecodeConfig
@@ -14,10 +14,12 @@ from seqcap.evaluation.retrieval import RetrievalConfig, evaluate
 from seqcap.files.parquet import write_table
 from seqcap.files.schemas import SCORES
 from seqcap.pipeline.kind import Kind, Project, Stage, Stages, entries, main
-from seqcap.pipeline.project import RetrieverFiles
 from seqcap.pipeline.validation import Name, Section, find
 from seqcap.tasks import ARTIFACTS
-from seqcap.training.run import TrainingRun
+
+if TYPE_CHECKING:
+    from seqcap.pipeline.project import RetrieverFiles
+    from seqcap.training.run import TrainingRun
 
 
 class RetrievalParams(Section):

@@ -10,6 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO, cast
 
 from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError, printable
@@ -195,7 +196,7 @@ def _content(path: Path) -> bytes:
         return bytes(read_stream(sys.stdin.buffer, "standard input"))
     if path.suffix == GZIP:
         with gzip.open(path) as unzipped:
-            return bytes(read_stream(unzipped, path))
+            return bytes(read_stream(cast(IO[bytes], unzipped), path))
     if path.is_file():
         return path.read_bytes()
     with path.open("rb") as file:
