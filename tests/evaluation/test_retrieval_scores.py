@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import torch
 from small_task import SMALL, decoded_row, randomise, write_captioner, write_features, write_references
@@ -15,6 +16,8 @@ from small_task import SMALL, decoded_row, randomise, write_captioner, write_fea
 from seqcap import models, retrieval
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary, digest
 from seqcap.errors import InputError
+from seqcap.evaluation import people
+from seqcap.evaluation.people import PeopleConfig
 from seqcap.evaluation.retrieval import RetrievalConfig, evaluate, most_similar
 from seqcap.features.store import FeatureStore
 from seqcap.files.json_file import write_json
@@ -44,6 +47,11 @@ CONFIG = RetrievalConfig(
     **SMALL["retrieval"],
     decoded={run: f"decoded/{run}.parquet" for run in RUNS},
     weights={run: run for run in RUNS},
+    max_length=MAX_LENGTH,
+)
+PEOPLE = PeopleConfig(
+    **{field: value for field, value in SMALL["retrieval"].items() if field in PeopleConfig.model_fields},
+    seeds=SEEDS,
     max_length=MAX_LENGTH,
 )
 TRUTH = {"true_of_own", "alone", "bits", "literal_R@1", "literal_R@5", "literal_R@10", "unparsed"}
@@ -132,7 +140,7 @@ def scored(tmp_path_factory):
         write_data(np.random.default_rng(3))
         write_weights()
         write_decoded()
-        table = evaluate(CONFIG)
+        table = pa.concat_tables([evaluate(CONFIG), people.evaluate(PEOPLE)])
     assert table.schema == SCORES
     return folder, table.to_pandas()
 

@@ -8,6 +8,7 @@ from small_task import run_config
 from seqcap.data.captions import ImageData
 from seqcap.evaluation.decode import DecodeConfig, DecodingRun
 from seqcap.evaluation.inputs import EvaluationConfig
+from seqcap.evaluation.people import PeopleConfig
 from seqcap.evaluation.retrieval import RetrievalConfig
 from seqcap.features.extraction import FeaturesConfig
 from seqcap.files.json_file import write_json
@@ -85,6 +86,7 @@ def test_scores_ranks_and_what_is_mined_are_counted_too(project, tmp_path):
         ),
     }
     scored = {"name": "own", "paper": "sle", "dataset": "coco", "split": "test", "decoded": {"own": ""}}
+    judged = {"listener": "listener", "judge": "judge", "twin": None, "captioner": ""}
     project.stages |= {
         "retriever": retrievers,
         "embeddings": {"image": SimpleNamespace(task="image", source=None, glove=SimpleNamespace(epochs=4))},
@@ -96,19 +98,8 @@ def test_scores_ranks_and_what_is_mined_are_counted_too(project, tmp_path):
         "evaluate": {
             "own": EvaluationConfig(code={}, task="image", kind="images", references=None, rewards={}, **scored)
         },
-        "retrieve": {
-            "own": RetrievalConfig(
-                **scored,
-                **common,
-                weights={},
-                decoder="greedy",
-                listener="listener",
-                payers={},
-                judge="judge",
-                twin=None,
-                captioner="",
-            )
-        },
+        "retrieve": {"own": RetrievalConfig(**scored, **common, **judged, weights={}, decoder="greedy", payers={})},
+        "people": {"own": PeopleConfig(**(scored | {"decoded": {}}), **common, **judged, seeds=(1,))},
     }
     ranks = {"seconds": 0.5, "pair_seconds": 0.01, "peak_mb": 100}
     cases = [

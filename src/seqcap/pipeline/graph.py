@@ -35,7 +35,8 @@ REPORT = "report"  # the last stage
 # The order of stages in DVC's files, for readers: those of other kinds come last.
 FLOW = (
     *("data", "encoder", "features", "probe", "paraphrases", "embeddings", "pretrain", "retriever", "mine"),
-    *("train", "decode", "evaluate", "retrieve", "variance", "estimators", "tables", "figures", "rating", "section"),
+    *("train", "decode", "evaluate", "retrieve", "people", "variance", "estimators"),
+    *("tables", "figures", "rating", "section"),
     REPORT,
 )
 STALE = "does not fit the parameters"

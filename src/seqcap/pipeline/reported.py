@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,14 +53,22 @@ def _evaluations(project: Project, paper: str) -> list[str]:
 
 def _evaluation(project: Project, name: str) -> ReportedEvaluation:
     (scores,) = project.written("evaluate", name)
-    captions = f"artifacts/{project.params.paper(name)}/decode/{name}"
-    retrieved = [stage.writes[0] for stage in project.stages("retrieve").values() if captions in stage.reads]
     return ReportedEvaluation(
         **project.params.evaluations[name].model_dump(include={"task", "references", "beam", "samples"}),
         split=project.split(name),
         scores=scores,
-        retrieval=tuple(retrieved),
+        retrieval=tuple(_retrieval(project, name)),
     )
+
+
+def _retrieval(project: Project, evaluation: str) -> Iterator[str]:
+    """The scores by retrieval of an evaluation's groups, and of people's captions beside them; none without any."""
+    groups = [group for group, own in project.params.groups.items() if own == evaluation]
+    for group in groups:
+        yield from project.written("retrieve", group)
+    for name, wanted in project.params.entries["retrievals"].items():
+        if wanted.evaluation == evaluation:
+            yield from project.written("people", name)
 
 
 def _dataset(task: Task) -> str:

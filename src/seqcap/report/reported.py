@@ -45,7 +45,7 @@ class ReportedEvaluation(Frozen):
     beam: int
     samples: int
     scores: str  # file that `evaluate` writes
-    retrieval: tuple[str, ...]  # files that `retrieve` writes for the same captions
+    retrieval: tuple[str, ...]  # files that `retrieve` and `people` write for the same images
 
 
 class PaperConfig(StageConfig):
