@@ -182,7 +182,7 @@ def test_a_scale_changes_values_key_by_key(files):
     # What others are like changes them, too.
     assert after.runs["sll_me"].training.epochs == after.runs["sll_me_att"].training.epochs == 40
     assert after.runs["lstm_tok_seq_cider_batch"].settings["sequence"]["tau"] == 0.17
-    assert {"st_w07", "gumbel_75_w22"} <= set(after.runs) - set(before.runs)
+    assert {"st_w22", "gumbel_75_w22"} <= set(after.runs) - set(before.runs)
 
 
 def test_a_scale_of_ones_own(files):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from seqcap import objectives
 from seqcap.data.datasets import GENERATED
 from seqcap.errors import InputError
+from seqcap.pipeline.parameter_files import LISTENER
 from seqcap.pipeline.validation import find
 from seqcap.report.reported import ReportedEvaluation, ReportedRun, ReportedTask
 from seqcap.training.run import LIKELIHOOD
@@ -97,6 +98,7 @@ def _runs(project: Project, paper: str) -> list[ReportedRun]:
                 or getattr(own.settings, "keep", "") == "last",
                 # A run may inherit a reward from the others of its paper, but cross-entropy does not use it.
                 reward=None if run.objective == LIKELIHOOD else run.reward,
+                payer=run.listener if LISTENER in objectives.model_class(own.objective).reads else None,
                 seeds=tuple(team[0] for team in decoding.teams),
                 evaluation=evaluation,
                 members=ensemble.members if ensemble else 0,

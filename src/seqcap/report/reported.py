@@ -17,6 +17,7 @@ class ReportedRun(Frozen):
     objective: str
     settings: Mapping[str, Any]
     reward: str | None  # name of its reward; None: it has none
+    payer: str | None = None  # name of the retriever that its objective reads; None: it reads none
     epochs: int
     learning_rate: float  # at the start
     keeps_last: bool  # whether a seed's weights are those of the last epoch, not of the one that is best on val

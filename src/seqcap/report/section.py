@@ -245,7 +245,9 @@ def runs_alike(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
 
 
 def _are_alike(runs: Sequence[ReportedRun]) -> bool:
-    others = {(run.captioner, run.objective, run.reward, run.epochs, run.learning_rate, run.seeds) for run in runs}
+    others = {
+        (run.captioner, run.objective, run.reward, run.payer, run.epochs, run.learning_rate, run.seeds) for run in runs
+    }
     return len(others) == 1 and len(_differing(runs)) == 1
 
 
@@ -267,6 +269,8 @@ def _label_of(runs: Sequence[ReportedRun]) -> str:
 def _settings_of(runs: Sequence[ReportedRun]) -> str:
     """The settings of runs that are alike, with all values of the one that differs."""
     settings = dict(runs[0].settings)
+    if runs[0].payer is not None:
+        settings = {"retriever": runs[0].payer, **settings}
     for key in _differing(runs):
         settings[key] = " / ".join(_setting(run.settings.get(key)) for run in runs)
     return _settings(settings)

@@ -305,7 +305,9 @@ class Judgement:
             metrics.setdefault(between(outcome, self.primary), []).append(outcome.metric)
         if len({outcome.metric for outcome in self.primary}) == 1:
             first, *others = metrics
-            return ", ".join([first, *(sides.removeprefix("by ").removeprefix("against ") for sides in others)])
+            named = ", ".join([first, *(sides.removeprefix("by ").removeprefix("against ") for sides in others)])
+            # Comparisons with the same sides differ in their decoders.
+            return named or ", ".join(dict.fromkeys(outcome.evidence.decoder for outcome in outcomes))
         parts = [f"{', '.join(names)} {sides}".rstrip() for sides, names in metrics.items()]
         return "; ".join([*parts, outcomes[0].evidence.decoder])
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, WTF_RL, measure, runs_of_table
+from seqcap.papers.wtfrl.runs import LONGER, TF, TUNES, WTF, WTF_RL, changed, measure, runs_of_table
 from seqcap.papers.wtfrl.vocabulary import METRIC, Vocabulary
 from seqcap.report import example
 from seqcap.report.claims import Comparison, JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
+from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Measure
 
 _TEST_IMAGES = 5000  # of COCO
@@ -63,9 +64,10 @@ def _confirmed(results: Results) -> str:
         if run.name != TF and paid.value is not None and judged.value is not None:
             words = f"{run.label} {paid.signed(100, 1)}, {judged.signed(100, 1)}"
             # A gain that may be zero has no share.
-            words += f" ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else ""
+            share = _judged_share(results, run, "T2I R@10")
+            words += "" if share is None else f" ({share:.0%})"
             found.append(words if literal.value is None else f"{words} and {literal.signed(100, 1)}")
-            share = _judged_share(results, run.name, "I2T R@1")
+            share = _judged_share(results, run, "I2T R@1")
             strict += [] if share is None else [f"{run.label} {share:.0%}"]
     if not found:
         return ""
@@ -74,9 +76,13 @@ def _confirmed(results: Results) -> str:
     return ClaimsFile.of(results).remark("confirmed", found="; ".join(found), strict=told)
 
 
-def _judged_share(results: Results, name: str, column: str) -> float | None:
-    """The judge's gain over TF in a recall, as a share of the gain by what pays; None without a gain."""
-    paid, judged = (measure(results, column, columns).gain(results, name, TF) for columns in ("table1", "judge"))
+def _judged_share(results: Results, run: ReportedRun, column: str) -> float | None:
+    """The judge's gain over TF in a recall, as a share of the gain by what pays; None without a gain, which may not be
+    zero, or where recall by what pays the run is not to be had, or TF's is by another retriever."""
+    rewards = results.by_name[WTF_RL].payer if WTF_RL in results.by_name else run.payer
+    if run.objective == TUNES or run.payer not in (None, rewards):
+        return None
+    paid, judged = (measure(results, column, columns).gain(results, run.name, TF) for columns in ("table1", "judge"))
     if paid.value is None or judged.value is None or (paid.low or 0.0) <= 0:
         return None
     return judged.value / paid.value
@@ -85,7 +91,7 @@ def _judged_share(results: Results, name: str, column: str) -> float | None:
 def _seeds(results: Results) -> str:
     """Recall, truth and the share of rewards above zero, seed by seed: one that locks in or diverges shows."""
     found = []
-    for run in runs_of_table(results):
+    for run in [*runs_of_table(results), *changed(results)]:
         recall = results.scores.by_seed(run.name, "beam", "own_R@10", "best")
         if recall is None or recall.empty:
             continue
@@ -151,7 +157,20 @@ def _steps(results: Results) -> str:
     # RL may need a smaller one.
     rates = {name: results.by_name[name].learning_rate for name in learned}
     differ = f" Learning rates differ: {_by_number(rates)}." if len(set(rates.values())) > 1 else ""
-    return ClaimsFile.of(results).remark("steps", learned=_by_number(learned), before=before, differ=differ)
+    told = _told(results, partners)
+    return ClaimsFile.of(results).remark("steps", learned=_by_number(learned), before=before, told=told, differ=differ)
+
+
+def _told(results: Results, partners: Mapping[str, int]) -> str:
+    """How often the partners tell captions of val right when they have learned alone for so many steps, a mean over
+    seeds."""
+    found = {}
+    for name, steps in partners.items():
+        mine = results.curves[(results.curves["run"] == name) & (results.curves["step"] <= steps)]
+        shares = mine[mine["quantity"].isin(["val_discriminator", "val_grammar"])]
+        if len(shares):
+            found[name] = round(100 * float(shares.loc[shares["step"] == shares["step"].max(), "value"].mean()), 1)
+    return f" {ClaimsFile.of(results).remark('told', found=_by_number(found))}" if found else ""
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:

@@ -10,6 +10,7 @@ from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Measure
 
 TF, LONGER, WTF, WTF_RL, RL, ALONE = "tf", "tf_longer", "wtf", "wtf_rl", "rl", "rl_alone"
+TUNES = "scst_grammar"  # the objective that tunes a copy of the retriever that pays
 PEOPLE = f"{HUMAN}:reward"  # in the scores: people's captions, found by the retriever that pays
 # Setting -> its name in tables.
 _NAMES = {"alpha": "alpha", "temperature": "tau", "mined_ranks": "mined images", "co_training": "co-training"}

@@ -1,5 +1,6 @@
 """Tables that WTF-RL's paper does not print: recall by a judge and by truth, what the judge is worth, ablations."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -9,7 +10,8 @@ import pandas as pd
 from seqcap.metrics import registry
 from seqcap.papers.wtfrl.runs import PEOPLE, RL, TF, WTF_RL, ablations, in_words, runs_of_table
 from seqcap.report.inputs import HUMAN, Results
-from seqcap.report.statistics import common_seeds, difference
+from seqcap.report.reported import ReportedRun
+from seqcap.report.statistics import Missing, common_seeds, difference
 from seqcap.report.tables import Cell, Content, Estimate, Measure, columns_beside, measured_cells, people_label, shown
 from seqcap.report.tradeoff import FixedNumber
 
@@ -53,10 +55,25 @@ def changes(results: Results) -> Content:
     columns = columns_beside(results, "wtfrl_ablations", "beam")
     base = results.by_name[WTF_RL]
     cells = [cell.remarked(in_words(base)) for cell in measured_cells(results, "as it is", base, columns)]
+    fewer = {run.seeds for rows in blocks.values() for run in rows.values() if set(run.seeds) < set(base.seeds)}
+    for seeds in sorted(fewer, key=len, reverse=True):
+        cells += _of_seeds(results, base, columns, seeds)
     for block, rows in blocks.items():
         for row, run in rows.items():
             cells += [replace(cell, row=row) for cell in measured_cells(results, block, run, columns)]
     return Content(cells)
+
+
+def _of_seeds(results: Results, run: ReportedRun, columns: Mapping[str, Measure], seeds: Sequence[int]) -> list[Cell]:
+    """A run's row with some of its seeds alone."""
+    row = f"{run.label}, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
+    data, units = results.stand_in(run.task), results.kind(run.task).units
+    cells = []
+    for column, measure in columns.items():
+        number = measure.number(results, run.name)
+        some = number if isinstance(number, Missing) else number.only(seeds)
+        cells.append(Cell.of(results, measure.metric, "as it is", row, column, shown(some, units), data))
+    return cells
 
 
 # Who compares people's captions with exchanged ones -> how its metrics begin, and whose row they are in.
