@@ -128,6 +128,24 @@ def test_a_detail_has_a_difference_and_its_interval_alone():
     assert (against.judged.verdict, against.explained) == (REVERSED, "why")
 
 
+def test_beside_an_explanation_stands_what_is_left_of_the_difference_without_a_beam():
+    levels = {"beam": 0.3, "greedy": 0.1}
+    rows = [
+        row | {"decoder": decoder, "rank": 0, "metric": "CIDEr"}
+        for decoder, less in levels.items()
+        for row in [*system("a", [level - less for level in HARD]), *system("b", HARD)]
+    ]
+    beam = Comparison("C0", "a is more than b", "CIDEr", "beam", "best", "a", "b", +1, explained={REVERSED: "Why."})
+    greedy = replace(beam, decoder="greedy", primary=False)
+    run = of(rows, "a", "b")
+    found = claims.claims_table(claims.run_claims([beam, greedy], run))
+    assert [line for line in found if line.startswith("- C0: Why.")] == [
+        "- C0: Why. Of greedy captions the difference is -10.00 [-10.00, -10.00]."
+    ]
+    assert "- C0: Why." in claims.claims_table(claims.run_claims([beam, replace(greedy, left="b", right="a")], run))
+    assert "- C0: Why." in claims.claims_table(claims.run_claims([beam], run))
+
+
 def test_a_claim_that_cannot_be_tested_shows_its_numbers():
     rows = [*system("a", [level + 0.2 for level in HARD]), *system("b", HARD)]
     result = outcome(rows, untestable="nothing is left to choose")

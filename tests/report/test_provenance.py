@@ -39,6 +39,8 @@ def test_a_paper_has_its_data_seeds_and_minutes(sle):
     assert row["sizes"] == "2 train, 1 test; 3 words, 1.7 a text, 67% differ"
     assert found["minutes"] == {first.name: first.epochs / 2}
     assert found["minutes_of_training"] == pytest.approx(len(first.seeds) * first.epochs / 2)
+    assert provenance.minutes_of_training(found) == f"{found['minutes_of_training']:.0f} or more"
+    assert found["untimed"] == [one.name for one in run.runs[1:] if one.epochs]
     assert found["scale"] == run.config.scale
     assert found["experiment"] is None
     # In a folder without a graph.

@@ -322,6 +322,18 @@ def _verdict(judged: Judgement, first: Outcome) -> str:
     return f"all: {judged.judgement}" if own in judged.judgement else f"all: {judged.judgement}; this: {own}"
 
 
+def _by_greedy(judged: Judgement) -> list[str]:
+    """What is left of the difference that decides a claim where no beam is searched; [] where that was not compared."""
+    deciding = judged.deciding.evidence
+    runs = [side.runs for side in deciding.sides]
+    for outcome in judged.outcomes:
+        evidence = outcome.evidence
+        alike = (evidence.metric, [side.runs for side in evidence.sides]) == (deciding.metric, runs)
+        if alike and evidence.decoder == "greedy" != deciding.decoder and outcome.difference is not None:
+            return [f"Of greedy captions the difference is {outcome.span}."]
+    return []
+
+
 def _words(judged_claim: JudgedClaim) -> list[str]:
     """What is said of a claim below the table."""
     claim = judged_claim.claim
@@ -345,5 +357,5 @@ def _words(judged_claim: JudgedClaim) -> list[str]:
     ):
         sentences.append(f"The paper's difference takes {needed} seeds to be found four times in five.")
     if judged_claim.explained:
-        sentences.append(judged_claim.explained)
+        sentences += [judged_claim.explained, *_by_greedy(judged_claim.judged)]
     return [f"- {claim.id}: {' '.join(sentences)}"] if sentences else []

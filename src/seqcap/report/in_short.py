@@ -6,7 +6,7 @@ from typing import Any
 from seqcap.report import own_runs, provenance
 from seqcap.report.advice import advice
 from seqcap.report.all_papers import Reported
-from seqcap.report.learnt import learnt, of_smoothing
+from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim, of_another_captioner
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import WORSE, Overview
@@ -23,24 +23,25 @@ def in_short(
     """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives."""
     told = [_to_pick(rows), _of_main_claims(report, main)]
     told += learnt(rows) if rows else []
-    told += [_of_smoothing(report, main, rows), _of_studies(report), _of_failures(report)]
+    told += [_of_smoothing(report, main), _of_studies(report), _of_failures(report)]
     told += [_on_other_data(report, data, of) for data, of in on_other_data.items()]
     told += [_of_cost(report, rows), _of_origin(report)]
     return [sentence for sentence in told if sentence]
 
 
 def _to_pick(rows: Overview | None) -> str:
-    """What to take for each use, and what it clearly costs."""
-    told = []
+    """What to take for each use, and what it clearly costs, each thing once."""
+    told, known = [], set[str]()
     for row in advice(rows) if rows else []:
-        costs = [part for part in row.otherwise.split("; ") if WORSE in part]
+        costs = [part for part in row.otherwise.split("; ") if WORSE in part and part not in known]
+        known |= set(costs) if row.take.startswith("*") else set()
         but = f" (but {', '.join(costs)})" if costs and row.take.startswith("*") else ""
         told.append(f"{row.use}: {row.take.replace('*', '')}{but}")
     return f"**To pick** ([more](#what-to-use-when)). {_capital('. '.join(map(_capital, told)))}." if told else ""
 
 
 def _of_main_claims(report: Reported, main: Sequence[MainClaim]) -> str:
-    """The main claims by what became of them: those that hold, with who finds so, those that do not, the rest."""
+    """The main claims by what became of them: those that hold, with who finds so; the others with their numbers."""
     groups = dict[str, list[str]]()
     for of in main:
         said = f"{report.papers[of.paper].said['label']}'s"
@@ -48,14 +49,16 @@ def _of_main_claims(report: Reported, main: Sequence[MainClaim]) -> str:
         if verdict == HOLDS:
             # It is one sentence of a paper, and others may fail.
             said += f" *{of.sentence.rstrip('.')}*" + (f" ({of.by_whom})" if of.by_whom else "")
+        elif of.claim.deciding.difference:
+            said += f" ({of.claim.deciding.metric} {numbers(of.claim.deciding)})"
         groups.setdefault(verdict, []).append(said)
     order = [*(read(verdict) for verdict in DECIDED), "undecided"]
     told = [f"{_capital(verdict)}: {'; '.join(groups[verdict])}." for verdict in order if verdict in groups]
     return f"**Main claims.** {' '.join(told)}" if told else ""
 
 
-def _of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None) -> str:
-    """What its paper's own runs say, and what the table of all objectives says."""
+def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
+    """What its paper's own runs say."""
     told = []
     for of in main:
         if of.paper == _SMOOTHING:
@@ -63,9 +66,6 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | 
             said = f"In the paper's own runs, at print's strengths, {shortly(line.what)}, {numbers(line)}"
             told.append(f"{said} (greedy {numbers(greedy)})." if greedy else f"{said}.")
             told += of_another_captioner(report.papers[of.paper], of.paper, of.claim)
-    across = of_smoothing(rows) if rows else ""
-    if across:
-        told.append(f"In about equal time: {across}.")
     if not told:
         return ""
     return f"**Smoothing.** {' '.join(told)} Its strength was not tuned on these data."
@@ -103,8 +103,12 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     parts += [f"{silent} cannot be told"] if silent else []
     details = len(of["opposite"]) - of["turned"]
     parts += [f"{details} detail{'s' * (details > 1)} of claims disagree{'s' * (details == 1)}"] if details else []
-    only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    return f"**{data}**{only}. Of the comparisons that decide here, there {', '.join(parts)} ([more](#on-other-data))."
+    only, unlike = " (sentences, not pictures)", ""
+    if not _has_only_sentences(report, data):
+        only, unlike = "", " Nothing there knows what is true"
+        unlike += "; the judge is of the kind that pays." if report.has_another_judge(data) else "."
+    told = f"**{data}**{only}. Of the comparisons that decide here, there {', '.join(parts)} ([more](#on-other-data))."
+    return told + unlike
 
 
 def _has_only_sentences(report: Reported, data: str) -> bool:
@@ -115,8 +119,8 @@ def _has_only_sentences(report: Reported, data: str) -> bool:
 def _of_cost(report: Reported, rows: Overview | None) -> str:
     """Minutes of training: of a seed in the table of all objectives, and of all runs together."""
     parts = [f"each seed of an objective on one captioner {rows.budget}"] if rows and rows.budget else []
-    taken = {label: summary.provenance["minutes_of_training"] for label, summary in _results(report).items()}
-    told = [f"{label} {minutes:.0f}" for label, minutes in taken.items() if minutes]
+    taken = {label: provenance.minutes_of_training(summary.provenance) for label, summary in _results(report).items()}
+    told = [f"{label} {minutes}" for label, minutes in taken.items() if minutes]
     if told:
         parts.append(f"all runs, in minutes: {', '.join(told)}")
     return f"**Cost**, of one core or a shared GPU, without what all start from: {'; '.join(parts)}." if parts else ""
@@ -139,9 +143,18 @@ def _of_origin(report: Reported) -> str:
         return ""
     dates = " to ".join(dict.fromkeys((days[0], days[-1])))
     lacking = " (of some results not recorded)" if any(origin["commit"] is None for origin in origins) else ""
-    where = "; ".join([" or ".join(processors), *trained])
+    where = "; ".join([_either(list(processors)), *trained])
     number = f"{len(commits)} commit{'s' * (len(commits) != 1)}"
     return f"**Made** on {where}; {dates}, {number}{lacking} ([each](#where-this-comes-from))."
+
+
+def _either(processors: Sequence[str]) -> str:
+    """ "A or B, 2 cores": processors, and once what all of them have after their name."""
+    ends = {processor.partition(", ")[2] for processor in processors}
+    if len(ends) > 1:
+        return " or ".join(processors)
+    names = " or ".join(processor.partition(", ")[0] for processor in processors)
+    return ", ".join(filter(None, [names, *ends]))
 
 
 def _results(report: Reported) -> dict[str, Summary]:

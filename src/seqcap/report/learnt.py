@@ -72,22 +72,6 @@ def _of_samples(overview: Overview, base: Row) -> str:
     return f"{text} All are drawn at temperature 1; cross-entropy at another one, the cheapest rival, was not tried."
 
 
-def of_smoothing(overview: Overview) -> str:
-    """How smoothing compares with cross-entropy in CIDEr: it costs little, and many ask."""
-    base = overview.baseline
-    rows = [row for row in overview.objectives if row.objective.endswith("smoothing")]
-    if base is None or not rows or CIDER not in base.levels:
-        return ""
-    better = [row for row in rows if overview.is_ahead(row, base, CIDER)]
-    worse = [row for row in rows if overview.is_ahead(base, row, CIDER)]
-    sides = {"above": better, "below": worse}
-    told = [f"{_labels(side)} {_is(side)} clearly {word} cross-entropy" for word, side in sides.items() if side]
-    rest = [row for row in rows if row not in (*better, *worse)]
-    if rest:
-        told.append(f"{_labels(rest)} {_is(rest)} not told apart from {'it' if told else 'cross-entropy'}")
-    return "; ".join(told)
-
-
 def _of_distinctiveness(overview: Overview, base: Row) -> str:
     column = overview.distinct
     better = _ahead(overview, base, column)
@@ -121,7 +105,8 @@ def _of_truth(overview: Overview, base: Row) -> str:
     better = _ahead(overview, base, TRUTH)
     if not better:
         return ""
-    text = f"**Truth.** Captions of {_labels(better)} are clearly more often true than cross-entropy's."
+    text = f"**Truth.** Captions of {_named(better, TRUTH)} are clearly more often true than cross-entropy's "
+    text += f"({base.levels[TRUTH].value:.1f}), {_named(_behind(overview, base, TRUTH), TRUTH)} clearly less often."
     where = {RECALL: "in the best caption", RECALL_OF_SAMPLES: "in all samples of an image"}
     told = {
         words: _share([row for row in better if overview.is_ahead(base, row, column)], better)
@@ -131,9 +116,9 @@ def _of_truth(overview: Overview, base: Row) -> str:
     if not told:
         return text
     shares = set(told.values())
-    parts = [f"{share} of these {words}" for words, share in told.items()]
+    parts = [f"{share} of the former {words}" for words, share in told.items()]
     if len(shares) == 1:
-        parts = [f"{shares.pop()} of these, {' and '.join(told)}"]
+        parts = [f"{shares.pop()} of the former, {' and '.join(told)}"]
     return f"{text} Clearly fewer facts are told by {'; '.join(parts)}."
 
 
@@ -150,6 +135,11 @@ def _labels(rows: Sequence[Row]) -> str:
     if len(rows) > _MOST_NAMED:
         return f"{len(rows)} objectives"
     return _and([row.label for row in rows] or ["none"])
+
+
+def _named(rows: Sequence[Row], column: str) -> str:
+    """Rows with their numbers in a column; "none"; of many, how many."""
+    return _with_levels(rows, column) if 0 < len(rows) <= _MOST_NAMED else _labels(rows)
 
 
 def _is(rows: Sequence[Row]) -> str:

@@ -73,8 +73,16 @@ def measure(config: PaperConfig) -> dict[str, Any]:
         ],
         "minutes": known,  # of training, of one seed of each run
         "minutes_of_training": round(trained, 3) if known else None,
+        # Such as a run that had ended before its stage was interrupted, and went on in another process.
+        "untimed": [run.name for run in runs if run.epochs and run.name not in known],
         **_everything(config.paper),
     }
+
+
+def minutes_of_training(provenance: Mapping[str, Any]) -> str:
+    """ "39 or more": of all runs together, where the time of some was not measured; "" where none was."""
+    minutes = provenance["minutes_of_training"]
+    return "" if not minutes else f"{minutes:,.0f}" + " or more" * bool(provenance.get("untimed"))
 
 
 def _commit_of(*paths: str) -> str | None:
@@ -182,7 +190,7 @@ def in_words(provenance: Mapping[str, Any]) -> dict[str, str]:
         "processor": _processor(provenance),
         "versions": ", ".join(versions) or NOT_RECORDED,
         "runs": str(len(provenance["minutes"]) or NOT_RECORDED),
-        "training": _number(provenance["minutes_of_training"]),
+        "training": minutes_of_training(provenance) or NOT_RECORDED,
         "everything": _everything_in_words(provenance),
     }
 
