@@ -273,6 +273,14 @@ def test_runs_with_several_seeds_are_preferred():
     assert point.value == pytest.approx(1.2)
 
 
+def test_ways_between_runs_of_one_seed_are_left_out_where_others_are():
+    """Only from 2.2 to 2.6 have both ends two seeds; with the other ways the means would go from 0 to 5."""
+    spans = {"a0": (0.0, (1,)), "a1": (2.0, (1,)), "a2": (2.2, (1, 2)), "a3": (2.6, (1, 2)), "a4": (5.0, (2,))}
+    run = run_of(*(scores(name, x, 0.5, seeds=seeds) for name, (x, seeds) in spans.items()))
+    curve = Curve("A", tuple(spans), (1.0, 2.0, 3.0, 4.0, 5.0))
+    assert choose(run, curve, [], X, printed=9, scale=1).value == pytest.approx(2.4)
+
+
 def test_single_runs_have_no_operating_point():
     run = run_of(scores("a1", 1.0, 0.5))
     assert choose(run, Curve("A", ("a1",), (None,)), [], X, printed=1, scale=1) is None
