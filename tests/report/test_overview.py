@@ -193,7 +193,9 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert "Ahead is JOINT: R@10 by the judge 60.0 ▲ (40.0); CIDEr, beam 60.0 ▼ (75.0); true captions" in distinct
     assert "The literal listener clearly finds fewer by those of JOINT." in distinct
     assert distinct.endswith("The captions of 1 of 1 of these are clearly less often true.")
-    said = "Captions of SCST 90.0 are clearly more often true than cross-entropy's (70.0), JOINT 50.0 clearly less often."
+    said = (
+        "Captions of SCST 90.0 are clearly more often true than cross-entropy's (70.0), JOINT 50.0 clearly less often."
+    )
     assert truth.startswith(f"**Truth.** {said}")
     same = dict.fromkeys(rows, BASE)
     quality, distinct = learnt(table(same))
