@@ -149,6 +149,16 @@ def test_a_paper_is_of_the_first_folder_of_other_data_that_has_it(here: Path):
     assert "left out" not in page
 
 
+@pytest.mark.parametrize("is_known_there", [False, True])
+def test_in_short_says_where_other_data_do_not_know_what_is_true(here: Path, is_known_there: bool):
+    true = recorded("a", level="detail", metric="true_of_own")
+    invented_results("a", records=[recorded("a"), true])
+    there = [recorded("a", **REVERSED), *[true] * is_known_there]
+    invented_results("a", records=there, folder="reports/photos")
+    write_report_config("a", Photos="reports/photos")
+    assert ("Nothing there knows what is true." in written()) != is_known_there
+
+
 def test_the_side_of_an_interval_is_known_before_it_is_rounded(here: Path):
     """In points it ends at -.04, which one decimal would print as 0."""
     line = of_version_1("old", "not significant") | {"difference": "-0.85", "low": "-1.62", "high": "-0.04"}

@@ -14,6 +14,7 @@ from seqcap.report.summary import Summary
 from seqcap.report.verdicts import DECIDED, HOLDS, LESS, REVERSED, read
 
 _SMOOTHING = "smoothing"  # the paper
+_TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _WHY = "[why, as far as known](#what-did-not-reproduce)"
 
 
@@ -103,12 +104,19 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     parts += [f"{silent} cannot be told"] if silent else []
     details = len(of["opposite"]) - of["turned"]
     parts += [f"{details} detail{'s' * (details > 1)} of claims disagree{'s' * (details == 1)}"] if details else []
-    only, unlike = " (sentences, not pictures)", ""
-    if not _has_only_sentences(report, data):
-        only, unlike = "", " Nothing there knows what is true"
-        unlike += "; the judge is of the kind that pays." if report.has_another_judge(data) else "."
+    only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
     told = f"**{data}**{only}. Of the comparisons that decide here, there {', '.join(parts)} ([more](#on-other-data))."
-    return told + unlike
+    return f"{told} {_unlike_here(report, data)}".rstrip()
+
+
+def _unlike_here(report: Reported, data: str) -> str:
+    """What other data lack of what the claims here are judged by; "" where that is nothing."""
+    papers = report.published[data].items()
+    pairs = [(report.papers[paper], there) for paper, there in papers if paper in report.papers]
+    lacks = any(here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS)
+    told = ["nothing there knows what is true"] if lacks else []
+    told += ["the judge is of the kind that pays"] if report.has_another_judge(data) else []
+    return f"{_capital('; '.join(told))}." if told else ""
 
 
 def _has_only_sentences(report: Reported, data: str) -> bool:
