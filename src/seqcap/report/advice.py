@@ -32,12 +32,12 @@ class Advice:
     """What to take for one use: a row of a table. Numbers are as of `Overview.beside_likelihood`."""
 
     use: str
-    take: (
-        str  # of the objectives that lead that with the highest CIDEr of the beam, then those not told apart; or "none"
-    )
+    take: str  # of the objectives that lead that with the highest CIDEr of the beam; or "none"
     gains: str  # the first one's numbers in what it is used for
     otherwise: str  # and in what else
     note: str  # "" if there is nothing to add
+    tied: str = ""  # the others that lead, which are not told apart from it
+    unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
 def advice(overview: Overview, of_quality: Mapping[str, str] = MappingProxyType({})) -> list[Advice]:
@@ -59,7 +59,7 @@ def _one_caption(overview: Overview, base: Row, of_quality: Mapping[str, str]) -
     if overview.is_ahead(best, base, CIDER):
         led = _led(overview, base, use, best, columns)
         told = [of_quality[row.label] for row in leaders(overview, best, base, CIDER) if row.label in of_quality]
-        return replace(led, note=" ".join(filter(None, [*told, led.note])))
+        return replace(led, note=" ".join(told))
     # So few seeds may tell no two rows apart in it.
     is_blind = not any(row.levels[CIDER].ahead_of for row in overview.rows if CIDER in row.levels)
     note = "In this column no two rows are told apart." if is_blind else ""
@@ -114,7 +114,7 @@ def _distinctiveness(overview: Overview, base: Row) -> Advice:
     note = _beside_people(overview, leaders(overview, best, base, column)[0], column)
     if column != DISTINCT:
         note += " A twin may believe what the payer believes."
-    return replace(led, note=f"{led.note} {note}".strip())
+    return replace(led, note=note.strip())
 
 
 def _beside_people(overview: Overview, best: Row, column: str) -> str:
@@ -164,10 +164,9 @@ def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -
     column = columns[0][0]
     leading = leaders(overview, best, base, column)
     first, *others = leading
-    take = f"**{first.label}**{_width(first, column)}"
-    if others:
-        take += f"; not told apart: {', '.join(_named(row, column) for row in others)}"
-    return _advice(overview, use, take, first, columns, _unsure(overview, base, best, leading, column))
+    led = _advice(overview, use, f"**{first.label}**{_width(first, column)}", first, columns, "")
+    tied = ", ".join(_named(row, column) for row in others)
+    return replace(led, tied=tied, unsure=_unsure(overview, base, best, leading, column))
 
 
 def _advice(overview: Overview, use: str, take: str, row: Row, columns: Columns, note: str) -> Advice:
@@ -211,11 +210,11 @@ def _width(row: Row, column: str) -> str:
 
 
 def _unsure(overview: Overview, base: Row, best: Row, leading: Sequence[Row], column: str) -> str:
-    """Which rows say nothing: told apart neither from the best nor from cross-entropy."""
+    """Which rows say nothing: told apart neither from the best nor from cross-entropy; "" if none."""
     close = [row for row in overview.close(best, column) if row not in (*leading, base)]
     vague = [
         row.label
         for row in close
         if not overview.is_ahead(base, row, column) and not overview.is_ahead(row, base, column)
     ]
-    return f"Too uncertain: {', '.join(vague)}." if vague else ""
+    return ", ".join(vague)

@@ -110,6 +110,7 @@ class Finding(Frozen):
     control: str = ""  # a control of ours without which that number misleads
     shown: tuple[str, ...] = ()  # the claims on the first page; none: the first ones
     across: OnOneCaptioner | None = None  # what the table across papers says of it
+    failing: str = ""  # in a few words, what may explain most of its claims that fail on generated data
 
 
 class MainNumber(Frozen):

@@ -9,13 +9,16 @@ from seqcap.report.all_papers import Reported
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim, of_another_captioner
 from seqcap.report.outcomes import numbers, shortly
-from seqcap.report.overview import WORSE, Overview
-from seqcap.report.summary import Summary
+from seqcap.report.overview import ACROSS, WORSE, Overview
+from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DECIDED, HOLDS, LESS, REVERSED, read
 
+_UNDECIDED = "undecided"
 _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
-_WHY = "[why, as far as known](#what-did-not-reproduce)"
+_MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
+# The claims that a kind of smoothing beats likelihood, beside which the main one stands.
+_KINDS = ("L1", "L3")
 
 
 def in_short(
@@ -34,10 +37,13 @@ def _to_pick(rows: Overview | None) -> str:
     """What to take for each use, and what it clearly costs, each thing once."""
     told, known = [], set[str]()
     for row in advice(rows) if rows else []:
-        costs = [part for part in row.otherwise.split("; ") if WORSE in part and part not in known]
-        known |= set(costs) if row.take.startswith("*") else set()
-        but = f" (but {', '.join(costs)})" if costs and row.take.startswith("*") else ""
-        told.append(f"{row.use}: {row.take.replace('*', '')}{but}")
+        said = f"{row.use}: {row.take.replace('*', '')}"
+        if row.take.startswith("*"):
+            costs = [part for part in row.otherwise.split("; ") if WORSE in part and part not in known]
+            known |= set(costs)
+            said += f" (but {', '.join(costs)})" if costs else ""
+        others = {"not told apart": row.tied, "too uncertain": row.unsure}
+        told.append("; ".join([said, *(f"{words}: {names}" for words, names in others.items() if names)]))
     return f"**To pick** ([more](#what-to-use-when)). {_capital('. '.join(map(_capital, told)))}." if told else ""
 
 
@@ -46,14 +52,16 @@ def _of_main_claims(report: Reported, main: Sequence[MainClaim]) -> str:
     groups = dict[str, list[str]]()
     for of in main:
         said = f"{report.papers[of.paper].said['label']}'s"
-        verdict = read(of.claim.verdict) if of.claim.verdict in DECIDED else "undecided"
+        verdict = read(of.claim.verdict) if of.claim.verdict in DECIDED else _UNDECIDED
         if verdict == HOLDS:
             # It is one sentence of a paper, and others may fail.
             said += f" *{of.sentence.rstrip('.')}*" + (f" ({of.by_whom})" if of.by_whom else "")
         elif of.claim.deciding.difference:
-            said += f" ({of.claim.deciding.metric} {numbers(of.claim.deciding)})"
+            line = of.claim.deciding
+            unsure = f", but q {float(line.q):.3f}" if verdict == _UNDECIDED and line.side and line.q else ""
+            said += f" ({line.metric} {numbers(line)}{unsure})"
         groups.setdefault(verdict, []).append(said)
-    order = [*(read(verdict) for verdict in DECIDED), "undecided"]
+    order = [*(read(verdict) for verdict in DECIDED), _UNDECIDED]
     told = [f"{_capital(verdict)}: {'; '.join(groups[verdict])}." for verdict in order if verdict in groups]
     return f"**Main claims.** {' '.join(told)}" if told else ""
 
@@ -63,13 +71,31 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
     told = []
     for of in main:
         if of.paper == _SMOOTHING:
-            line, greedy = of.claim.deciding, own_runs.by_greedy(of.claim)
-            said = f"In the paper's own runs, at print's strengths, {shortly(line.what)}, {numbers(line)}"
-            told.append(f"{said} (greedy {numbers(greedy)})." if greedy else f"{said}.")
-            told += of_another_captioner(report.papers[of.paper], of.paper, of.claim)
-    if not told:
+            line, summary = of.claim.deciding, report.papers[of.paper]
+            kinds = [claim.deciding for claim in summary.claims if claim.id in _KINDS]
+            alike = [kind for kind in kinds if kind.difference and _is_compared_alike(kind, line)]
+            compared = [f"{kind.sides.partition(' against ')[0]} {numbers(kind)}" for kind in (*alike, line)]
+            what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
+            begin = f"In our runs of its paper, {shortly(what)}, against {against}"
+            told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
+            told += of_another_captioner(summary, of.paper, of.claim)
+    return f"**Smoothing.** {' '.join(told)} No strength was tuned on these data." if told else ""
+
+
+def _is_compared_alike(line: Line, other: Line) -> bool:
+    """Whether two comparisons differ in their left sides alone."""
+    of_what, of_other = (compared.what.partition(": ")[0] for compared in (line, other))
+    return of_what == of_other and line.key[1:3] == other.key[1:3] and line.key[4:] == other.key[4:]
+
+
+def _by_greedy(claim: Claim) -> str:
+    """ " (greedy -1.2 [-2.3, -0.1]: most is the beam's)": what is left of a difference where no beam is searched."""
+    line, greedy = claim.deciding, own_runs.by_greedy(claim)
+    if greedy is None:
         return ""
-    return f"**Smoothing.** {' '.join(told)} Its strength was not tuned on these data."
+    left = float(greedy.difference) / float(line.difference) if float(line.difference) else 1.0
+    of_beam = ": most is the beam's" if left < _MOST else ""
+    return f" (greedy {numbers(greedy)}{of_beam})"
 
 
 def _of_studies(report: Reported) -> str:
@@ -77,21 +103,28 @@ def _of_studies(report: Reported) -> str:
     told = []
     for folder, summary in report.studies.items():
         page, title = report.page(folder), summary.said["title"]
-        claims = [f"{claim.sentence}? *{_capital(claim.words)}*: {numbers(claim.deciding)}" for claim in summary.claims]
+        claims = [f"{claim.sentence}: {numbers(claim.deciding)}, *{claim.words}*" for claim in summary.claims]
         told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.")
     return " ".join(told)
 
 
 def _of_failures(report: Reported) -> str:
-    """How many of each paper's claims are reversed or without effect, and which."""
-    parts = []
+    """How many of each paper's claims are reversed or without effect, and what may explain most of these or, where
+    nothing is said of that, which."""
+    parts, explained = [], False
     for summary in report.papers.values():
         claims = [claim for claim in summary.claims if not claim.control]
         failed = [claim for claim in claims if claim.verdict in (REVERSED, LESS)]
         if failed and not summary.rule:
-            names = ", ".join(claim.id for claim in failed)
-            parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)} ({names})")
-    return f"**What did not reproduce.** Reversed or without effect: {'; '.join(parts)}; {_WHY}." if parts else ""
+            known = summary.said["finding"].get("failing", "") if report.on_generated else ""
+            explained |= bool(known)
+            why = known or ", ".join(claim.id for claim in failed)
+            parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)} ({why})")
+    if not parts:
+        return ""
+    what = " (what may explain most of these, not tried apart)" if explained else ""
+    told = "; ".join(parts)
+    return f"**What did not reproduce.** Reversed or without effect{what}: {told}; [each](#what-did-not-reproduce)."
 
 
 def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
@@ -99,24 +132,36 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
     if not of["compared"]:
         return ""
-    parts = [f"{agree} agree{'s' * (agree == 1)} ({of['smaller']} with a smaller difference)"] if agree else []
+    parts = [f"{agree} agree{'s' * (agree == 1)} there ({of['smaller']} with a smaller difference)"] if agree else []
     parts.append(f"{of['turned'] or 'none'} disagree{'s' * (of['turned'] < 2)}")
-    parts += [f"{silent} cannot be told"] if silent else []
-    details = len(of["opposite"]) - of["turned"]
-    parts += [f"{details} detail{'s' * (details > 1)} of claims disagree{'s' * (details == 1)}"] if details else []
+    parts += [f"{silent} cannot be told there"] if silent else []
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    told = f"**{data}**{only}. Of the comparisons that decide here, there {', '.join(parts)} ([more](#on-other-data))."
-    return f"{told} {_unlike_here(report, data)}".rstrip()
+    number = len(of["compared"])
+    compared = f"{number} comparison{'s' * (number > 1)} that decide{'s' * (number == 1)}"
+    told = f"**{data}**{only}. Of {compared} here {', '.join(parts)}"
+    told += f"{_of_details(report, of)} ([more](#on-other-data))."
+    return f"{told} {_lacking_there(report, data)}".rstrip()
 
 
-def _unlike_here(report: Reported, data: str) -> str:
-    """What other data lack of what the claims here are judged by; "" where that is nothing."""
+def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
+    """Which details of claims disagree on other data."""
+    decide = {pair.here.key for _, pair in of["compared"]}
+    details = [(paper, pair.here) for paper, pair in of["opposite"] if pair.here.key not in decide]
+    named = dict.fromkeys(f"{report.papers[paper].said['label']}'s {line.metric}" for paper, line in details)
+    return f"; of details, {', '.join(named)} disagree{'s' * (len(named) == 1)}" if named else ""
+
+
+def _lacking_there(report: Reported, data: str) -> str:
+    """What other data lack of what is known here; "" where that is nothing."""
     papers = report.published[data].items()
     pairs = [(report.papers[paper], there) for paper, there in papers if paper in report.papers]
-    lacks = any(here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS)
-    told = ["nothing there knows what is true"] if lacks else []
-    told += ["the judge is of the kind that pays"] if report.has_another_judge(data) else []
-    return f"{_capital('; '.join(told))}." if told else ""
+    judged = any(here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS)
+    told = ["checker of truth"] if judged else []
+    told += ["independent judge"] if report.has_another_judge(data) else []
+    told += ["table of all objectives"] if told and ACROSS not in report.published[data] else []
+    older = [str(there.said["label"]) for _, there in papers if there.rule]
+    by_rule = f" Of an older rule: {', '.join(older)}." if 0 < len(older) < len(papers) else ""
+    return f"There is no {', no '.join(told)}.{by_rule}" if told else by_rule.strip()
 
 
 def _has_only_sentences(report: Reported, data: str) -> bool:
@@ -130,7 +175,7 @@ def _of_cost(report: Reported, rows: Overview | None) -> str:
     taken = {label: provenance.minutes_of_training(summary.provenance) for label, summary in _results(report).items()}
     told = [f"{label} {minutes}" for label, minutes in taken.items() if minutes]
     if told:
-        parts.append(f"all runs, in minutes: {', '.join(told)}")
+        parts.append(f"all runs and seeds, in minutes: {', '.join(told)}")
     return f"**Cost**, of one core or a shared GPU, without what all start from: {'; '.join(parts)}." if parts else ""
 
 
@@ -150,10 +195,25 @@ def _of_origin(report: Reported) -> str:
     if not processors or not days:
         return ""
     dates = " to ".join(dict.fromkeys((days[0], days[-1])))
-    lacking = " (of some results not recorded)" if any(origin["commit"] is None for origin in origins) else ""
+    unknown = _unrecorded(report)
+    lacking = f" (not recorded: {unknown})" if unknown else ""
     where = "; ".join([_either(list(processors)), *trained])
     number = f"{len(commits)} commit{'s' * (len(commits) != 1)}"
     return f"**Made** on {where}; {dates}, {number}{lacking} ([each](#where-this-comes-from))."
+
+
+def _unrecorded(report: Reported) -> str:
+    """The results of which no commit is known."""
+
+    def labels(papers: Mapping[str, Summary]) -> list[str]:
+        return [str(summary.said["label"]) for summary in papers.values() if summary.provenance["commit"] is None]
+
+    told = [*labels(report.papers), *labels({str(folder): summary for folder, summary in report.studies.items()})]
+    for data, papers in report.published.items():
+        unknown = labels(papers)
+        if unknown:
+            told.append(data if len(unknown) == len(papers) else f"{', '.join(unknown)} on {data}")
+    return "; ".join(told)
 
 
 def _either(processors: Sequence[str]) -> str:

@@ -56,9 +56,12 @@ def _of_samples(overview: Overview, base: Row) -> str:
     poorer = [row for row in better if overview.is_ahead(base, row, DIVERSITY)]
     diverse = _ahead(overview, base, DIVERSITY)
     costly = [row for row in diverse if overview.is_ahead(base, row, SAMPLES)]
+    best = overview.best(SAMPLES, better)
+    assert best is not None
     text = (
         f"**Random samples.** {len(better)} of {len(overview.objectives)} objectives clearly raise the CIDEr of random "
-        f"samples; {_share(poorer, better)} of these make them clearly less diverse."
+        f"samples (most: {_with_levels([best], SAMPLES)}, from {base.levels[SAMPLES].value:.1f}); "
+        f"{_share(poorer, better)} of these make them clearly less diverse."
     )
     if diverse:
         text += (
@@ -105,8 +108,9 @@ def _of_truth(overview: Overview, base: Row) -> str:
     better = _ahead(overview, base, TRUTH)
     if not better:
         return ""
+    worse = _behind(overview, base, TRUTH)
     text = f"**Truth.** Captions of {_named(better, TRUTH)} are clearly more often true than cross-entropy's "
-    text += f"({base.levels[TRUTH].value:.1f}), {_named(_behind(overview, base, TRUTH), TRUTH)} clearly less often."
+    text += f"({base.levels[TRUTH].value:.1f}), {_named(worse, TRUTH)} clearly less often."
     where = {RECALL: "in the best caption", RECALL_OF_SAMPLES: "in all samples of an image"}
     told = {
         words: _share([row for row in better if overview.is_ahead(base, row, column)], better)
@@ -116,10 +120,14 @@ def _of_truth(overview: Overview, base: Row) -> str:
     if not told:
         return text
     shares = set(told.values())
-    parts = [f"{share} of the former {words}" for words, share in told.items()]
+    parts = [f"{share} of the truer ones {words}" for words, share in told.items()]
     if len(shares) == 1:
-        parts = [f"{shares.pop()} of the former, {' and '.join(told)}"]
-    return f"{text} Clearly fewer facts are told by {'; '.join(parts)}."
+        parts = [f"{shares.pop()} of the truer ones, {' and '.join(told)}"]
+    text += f" Clearly fewer facts are told by {'; '.join(parts)}"
+    fuller = [row for row in worse if overview.has(RECALL) and overview.is_ahead(row, base, RECALL)]
+    return (
+        f"{text}; clearly more in the best caption by {_share(fuller, worse)} of the others." if fuller else f"{text}."
+    )
 
 
 def _ahead(overview: Overview, base: Row, column: str) -> list[Row]:

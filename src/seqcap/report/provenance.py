@@ -264,7 +264,7 @@ def _everything_in_words(provenance: Mapping[str, Any]) -> str:
     """Without the time of some stages the others' says nothing of what all of it takes."""
     absent = len(provenance["not_timed"])
     if absent and provenance["minutes_of_everything"] is not None:
-        return f"{absent} stage{'s' if absent > 1 else ''} ran elsewhere"
+        return f"{absent} stage{'s' if absent > 1 else ''} not timed"
     return _number(provenance["minutes_of_everything"])
 
 

@@ -65,6 +65,7 @@ class Line:
     detectable: str  # the difference that such a comparison finds four times in five
     sign: int  # that is claimed of the difference
     side: int | None  # of 0 that the interval is on, before rounding: 1, -1 or, if it holds 0, 0; None without one
+    q: str = ""  # of its claim; "" without one
     sides: str = ""  # "PG-BCMR against MLE"; "" in version 1
     expected: str = ""  # the paper's difference carried over to our level; "" in version 1
 
@@ -93,6 +94,7 @@ class Line:
             detectable=line["detectable"],
             sign=int(line["sign"] or 0),
             side=_side(line["low"], line["high"]),
+            q=line["q"],
         )
 
 

@@ -12,9 +12,7 @@ from seqcap.report.verdicts import HOLDS
 
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
-# The claims that a kind of smoothing beats likelihood in captions, without attention and with it; and the blocks of the
-# table of gains.
-_SMOOTHING = ("L1", "L3")
+# Of smoothing's table of gains.
 _BLOCKS = ("without attention", "with attention")
 # Measure -> its words: those of the judge and of truth, each with what else is told of the same captions.
 _JUDGED = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
@@ -31,7 +29,7 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
 
     told = {
         "One caption": [_of_quality(report)],
-        "Smoothing": [_of_smoothing(report, by_id)],
+        "Smoothing": [_of_smoothing(report)],
         "Captions that tell images apart": [_in_own_runs(report, rows, _JUDGED), elsewhere_of(_OF_DISTINCTIVENESS)],
         "Captions that are true": [_in_own_runs(report, rows, _TRUE), elsewhere_of(_OF_TRUTH)],
     }
@@ -123,34 +121,20 @@ def _baselines(summary: Summary) -> list[str]:
     return [line.sides.partition(" against ")[2] for line in lines]
 
 
-def _of_smoothing(report: Reported, by_id: Mapping[str, tuple[str, Claim]]) -> str:
-    """What claims of smoothing say, here and on other data."""
-    told, above = [], ""
-    for paper, claim in (by_id[name] for name in _SMOOTHING if name in by_id):
-        line = claim.deciding
-        if not line.difference:
-            continue
-        others = [f"on {data} {numbers(there.line)}" for data, there in report.elsewhere(paper, claim).items()]
-        greedy = own_runs.by_greedy(claim)
-        if greedy:
-            others.insert(0, f"greedy {numbers(greedy)}")
-        beside = f" ({'; '.join(others)})" if others else ""
-        told.append(f"{_left(line)} ({link(paper, claim)}) {numbers(line)}{beside}")
-        above = _above_likelihood(report, paper)
-    return f"CIDEr, beam, over MLE, {_BLOCKS[0]}: {', '.join(told)}.{above}" if told else ""
-
-
-def _above_likelihood(report: Reported, paper: str) -> str:
+def _of_smoothing(report: Reported) -> str:
     """How many losses are above likelihood without attention and with it; "" without the table."""
-    table = report.folder / paper / "tables" / "smoothing_gains.csv"
+    tables = (report.folder / paper / "tables" / "smoothing_gains.csv" for paper in report.papers)
+    table = next((path for path in tables if path.is_file()), None)
+    if table is None:
+        return ""
     counted, once = [], []
     for block in _BLOCKS:
         gains = own_runs.gains(table, f"CIDEr, {block}")
         if not gains:
             return ""
         counted.append(f"{block} {sum(gain > 0 for gain, _ in gains)} of {len(gains)} losses")
-        once.append(str(sum(seeds == 1 for _, seeds in gains)))
-    return f" Above MLE, if only by chance: {', '.join(counted)}; {' and '.join(once)} of all these have one seed."
+        once.append(f"{sum(seeds == 1 for _, seeds in gains)} of the {len(gains)}")
+    return f"CIDEr, beam, above MLE, if only by chance: {', '.join(counted)}; {' and '.join(once)} have one seed."
 
 
 def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:
