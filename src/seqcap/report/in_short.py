@@ -122,7 +122,7 @@ def _of_failures(report: Reported) -> str:
             parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)} ({why})")
     if not parts:
         return ""
-    what = " (what may explain most of these, not tried apart)" if explained else ""
+    what = " (what may explain most)" if explained else ""
     told = "; ".join(parts)
     return f"**What did not reproduce.** Reversed or without effect{what}: {told}; [each](#what-did-not-reproduce)."
 
@@ -176,7 +176,7 @@ def _of_cost(report: Reported, rows: Overview | None) -> str:
     told = [f"{label} {minutes}" for label, minutes in taken.items() if minutes]
     if told:
         parts.append(f"all runs and seeds, in minutes: {', '.join(told)}")
-    return f"**Cost**, of one core or a shared GPU, without what all start from: {'; '.join(parts)}." if parts else ""
+    return f"**Cost**, of one core or a shared GPU, without the common start: {'; '.join(parts)}." if parts else ""
 
 
 def _of_origin(report: Reported) -> str:
