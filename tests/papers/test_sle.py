@@ -11,8 +11,8 @@ from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.papers.sle import figures
 from seqcap.papers.sle.claims import remarks
-from seqcap.papers.sle.ranking import by_length
 from seqcap.papers.sle.sweep import chosen_alpha, outside_sweep, sweep
+from seqcap.report.by_length import by_length
 from seqcap.report.claims import run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.figures import draw

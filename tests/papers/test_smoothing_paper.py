@@ -13,6 +13,7 @@ from invented_runs import SmoothingRun
 from seqcap.errors import InputError
 from seqcap.papers.smoothing import claims, figures
 from seqcap.papers.smoothing.rows import FILE
+from seqcap.report.by_length import ByLength
 from seqcap.report.figures import draw
 from seqcap.report.inputs import Results
 from seqcap.report.tables import make_table
@@ -114,6 +115,30 @@ def test_beams_are_drawn_by_width_with_and_without_length_normalisation(smoothin
     assert 20 < expected < 100
     assert per_token.get_ydata()[0] == pytest.approx(expected)
     assert list(lines) == ["MLE", "MLE, per token"]
+
+
+def test_what_is_left_of_a_difference_per_token_is_a_detail(smoothing: SmoothingRun, monkeypatch):
+    """Other captions of a beam have other scores."""
+    smoothing.names, smoothing.members = ["lstm_mle", "lstm_tok"], {}
+    first, others = {"lstm_mle": 0.5, "lstm_tok": 1.0}, {"lstm_mle": 0.3, "lstm_tok": 0.2}
+    keys = [
+        {"run": name, "seed": seed, "item": item, "rank": rank, "decoder": "beam", "metric": "CIDEr"}
+        | {"value": others[name] if rank else first[name]}
+        for name in smoothing.names
+        for seed in smoothing.seeds
+        for item in range(smoothing.images)
+        for rank in range(3)
+    ]
+    monkeypatch.setattr(smoothing, "scores", lambda evaluation: keys)
+    results = smoothing.write()
+    found = outcomes(results)
+    beam, per_token = (found["L1", "CIDEr", decoder, "lstm_tok", "lstm_mle"] for decoder in ("beam", "per token"))
+    assert beam.difference == pytest.approx(50)
+    number = [ByLength(name).number(results).value for name in ("lstm_tok", "lstm_mle")]
+    assert per_token.difference == pytest.approx(100 * (number[0] - number[1]))
+    assert per_token.difference != pytest.approx(50)
+    assert per_token.evidence.level == "detail"
+    assert per_token.evidence.what == "CIDEr of the beam's most probable caption per token, without attention"
 
 
 # --- A run of a part

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from seqcap.papers.sle.ranking import by_length, gain
 from seqcap.papers.sle.sweep import MULTI, SLE, SLL, chosen_alpha, sweep
+from seqcap.report.by_length import ByLength, gain
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.convergence import QUALITY
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import by_number
 from seqcap.report.rates import late_on_val, rates_on_val
-from seqcap.report.statistics import Missing, Number
+from seqcap.report.statistics import Missing
 from seqcap.report.tables import Measure, shown
 from seqcap.report.tradeoff import level
 from seqcap.report.verdicts import LEAST_SEEDS
@@ -226,9 +226,9 @@ def _ranked(results: Results) -> str:
     """What the best beam captions score, and differ by, if they are ranked by log p / length."""
     levels = []
     for name in _RANKED:
-        sample = by_length(results, name)
-        if not isinstance(sample, Missing):
-            levels.append(f"{100 * Number.of(sample).value:.1f} ({results.by_name[name].label})")
+        number = ByLength(name).number(results)
+        if not isinstance(number, Missing):
+            levels.append(f"{100 * number.value:.1f} ({results.by_name[name].label})")
     gains = []
     for name, base in _RANKED_GAINS:
         difference = gain(results, name, base)

@@ -8,6 +8,7 @@ import numpy as np
 
 from seqcap.metrics import registry
 from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts
+from seqcap.report.by_length import ByLength
 from seqcap.report.claims import Comparison, JudgedClaim
 from seqcap.report.claims_file import ClaimsFile, Comparisons, StatedClaim
 from seqcap.report.inputs import SCENES, Results
@@ -17,6 +18,13 @@ _MOST = 0.5  # a pool of more than this share of the vocabulary is no restrictio
 _ONE_TRANSLATION = 80  # BLEU of at least so much (x100): sentences with hardly more than one right translation
 _FEWEST = 2  # losses of which one gains most
 _BEST = "tok_seq_cider_refs"  # the loss that the paper recommends
+_PER_TOKEN = "per token"
+# Decoder -> the caption that it is of.
+_WHICH = {
+    "beam": "best beam {caption}",
+    "greedy": "greedy {caption}",
+    _PER_TOKEN: "beam's most probable {caption} per token",
+}
 
 
 def claims(results: Results) -> list[Comparison]:
@@ -32,15 +40,15 @@ def _build(results: Results, stated: StatedClaim, group: Comparisons) -> Iterato
             part = known[block]
             where, names = part.facts.block, [part.name_of(loss) for loss in (left, right)]
             rows = [part.losses[loss].row for loss in (left, right)]
-            which = "greedy" if decoder == "greedy" else "best beam"
-            phrase = f"{registry.find(metric).label} of the {which} {{caption}}, {part.label}"
+            phrase = f"{registry.find(metric).label} of the {_WHICH[decoder]}, {part.label}"
             untestable = _same_words(part, left) if stated.id == "L4" else ""
         else:
             names = [entry_name(results, name) for name in (left, right)]
             rows = [FILE.entries.get(name, name) for name in (left, right)]
         printed = results.paper.published.printed(group.table, column, *rows, block=where) if group.table else None
         claim = Comparison(stated.id, stated.sentence, metric, decoder, "best", names[0], names[1], +1, printed)
-        yield replace(claim, untestable=untestable, phrase=phrase)
+        sources = (ByLength(names[0]), ByLength(names[1])) if decoder == _PER_TOKEN else None
+        yield replace(claim, untestable=untestable, phrase=phrase, sources=sources)
 
 
 def _same_words(part: Part, loss: str) -> str:

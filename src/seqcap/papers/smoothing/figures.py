@@ -2,18 +2,17 @@
 
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seqcap.papers.smoothing.rows import FILE, Part, parts
 from seqcap.report import figures as draw
+from seqcap.report.by_length import ByLength
 from seqcap.report.colours import BLACK, MUTED, PEOPLE, colour_of
 from seqcap.report.inputs import Results
 from seqcap.report.scatter import hollow_handle
-from seqcap.report.statistics import Number, Sample
-from seqcap.report.tables import Cell, Estimate, Measure, shown
+from seqcap.report.tables import Cell, Measure, shown
 
 # Level of smoothing: none, tokens, sequences or both -> colour.
 _KINDS = {"": MUTED} | {level.lower(): colour_of(level) or MUTED for level in ("Tok", "Seq", "Tok-Seq")}
@@ -89,7 +88,7 @@ def beams(results: Results) -> Figure | str:
         # A beam of 1 is greedy decoding: it has one caption.
         points = {1: Measure("greedy", _METRIC).of(results, names[FILE.beams.width])}
         points |= {width: Measure("beam", _METRIC).of(results, name) for width, name in names.items()}
-        normalised = {width: _normalised(results, name) for width, name in names.items()}
+        normalised = {width: shown(ByLength(name).number(results), "images") for width, name in names.items()}
         draw.plot_estimates(axis, dict(sorted(points.items())), 100, label=label, linestyle="-", **look)
         apart = {width + _APART: normalised[width] for width in sorted(names)}
         draw.plot_estimates(axis, apart, 100, label=f"{label}, per token", linestyle="--", **look)
@@ -105,20 +104,6 @@ def _by_width(results: Results, loss: str) -> dict[int, str]:
     names = {FILE.beams.width: f"{FILE.beams.of}_{loss}"}
     names |= FILE.beams.again(loss)
     return {width: name for width, name in names.items() if name in results.by_name}
-
-
-def _normalised(results: Results, name: str) -> Estimate:
-    """A run's score if the caption of its beam were chosen by log p over the number of its tokens, EOS included."""
-    captions = results.decoded(name)
-    captions = captions[captions["decoder"] == "beam"]
-    length = captions["text"].map(lambda text: len(text.split())) + 1
-    per_token = captions.assign(per_token=captions["log_prob"] / length)
-    best = per_token.loc[per_token.groupby(["seed", "item"])["per_token"].idxmax(), ["seed", "item", "rank"]]
-    scores = best.merge(results.scores.by_rank(name, "beam", _METRIC), on=["seed", "item", "rank"])
-    table = scores.pivot_table(index="item", columns="seed", values="value").sort_index().sort_index(axis=1)
-    values = table.to_numpy()
-    sample = Sample(table.index.to_numpy(), table.columns.to_numpy(), values[:, :, None], ~np.isnan(values))
-    return shown(Number.of(sample), "images")
 
 
 def _one_scale(axes: list[Axes]) -> None:

@@ -1,5 +1,8 @@
-"""The best caption of a beam by log p / length, as the authors' decoder ranks finished captions
-(marshimarocj/precision_recall, model/util.py, and marshimarocj/caption_competition); ours ranks by log p."""
+"""The best caption of a beam by log p / length, in which a caption loses nothing by being longer: as the decoder of
+SLE's authors ranks finished captions (marshimarocj/precision_recall, model/util.py, and
+marshimarocj/caption_competition). Ours, and that of loss smoothing's authors, rank by log p."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -27,6 +30,24 @@ def by_length(results: Results, name: str) -> Sample | Missing:
     chosen = ranked.drop_duplicates(["seed", "item"])[_KEYS]
     values = chosen.merge(scores, on=_KEYS).pivot_table(index="item", columns="seed", values="value")
     return _sample(values)
+
+
+@dataclass(frozen=True)
+class ByLength:
+    """A side of a claim (`claims.Source`): a run's CIDEr, its beams ranked so."""
+
+    run: str
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        return (self.run,)
+
+    def read_from(self, results: Results) -> tuple[str, ...]:
+        return self.runs
+
+    def number(self, results: Results) -> Number | Missing:
+        sample = by_length(results, self.run)
+        return sample if isinstance(sample, Missing) else Number.of(sample)
 
 
 def gain(results: Results, name: str, base: str) -> Contrast | Missing:
