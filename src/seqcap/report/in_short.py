@@ -18,6 +18,7 @@ _IN_PLACE = {"f1_true": ", in place of people:"}  # a measure -> what it stands 
 _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
+_FEW = 2  # claims
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
 
@@ -119,7 +120,9 @@ def _of_failures(report: Reported) -> str:
         if failed and not summary.rule:
             known = summary.said["finding"].get("failing", "") if report.on_generated else ""
             explained |= bool(known)
-            why = known or ", ".join(claim.id for claim in failed)
+            # Two sentences are no longer than a reason.
+            which = [f"*{claim.sentence}*" if len(failed) <= _FEW else claim.id for claim in failed]
+            why = known or "; ".join(which)
             parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)} ({why})")
     if not parts:
         return ""
