@@ -169,7 +169,7 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     assert first.reason == "run Tok | Glove sim, without attention is not part of these results"
     words = claims.remarks(run, [])
     assert [text.split("*")[1] for text in words] == ["In print", "Against policy gradient."]
-    assert [theirs for theirs, _ in claims.stand_ins(run)] == [
+    assert [theirs.partition(";")[0] for theirs, _ in claims.stand_ins(run)] == [
         "an encoder-decoder with attention (Bahdanau et al.)",
         "GloVe, trained on the captions",
     ]

@@ -195,7 +195,7 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert "The literal listener clearly finds fewer by those of JOINT." in distinct
     assert distinct.endswith("The captions of 1 of 1 of these are clearly less often true.")
     said = (
-        "Captions of SCST 90.0 are clearly more often true than cross-entropy's (70.0), JOINT 50.0 clearly less often."
+        "Captions of SCST 90.0 are clearly more often true than cross-entropy's (70.0); JOINT 50.0 clearly less often."
     )
     assert truth.startswith(f"**Truth.** {said}")
     same = dict.fromkeys(rows, BASE)

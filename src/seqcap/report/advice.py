@@ -71,7 +71,7 @@ def _samples(overview: Overview, base: Row) -> Advice | None:
     if best is None or not overview.is_ahead(best, base, SAMPLES):
         return None
     columns = [SAMPLES], [DIVERSITY, RECALL_OF_SAMPLES, CIDER]
-    return _led(overview, base, "random samples, each of them good", best, columns)
+    return _led(overview, base, "random samples of high CIDEr", best, columns)
 
 
 def _diversity(overview: Overview, base: Row) -> Advice | None:

@@ -12,6 +12,8 @@ from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import MOST, Claim, Summary, foremost, has_results
 from seqcap.report.verdicts import HOLDS, NOT_RUN
 
+GENERATED = {"scenes", "clips"}  # datasets
+
 
 @dataclass(frozen=True)
 class Reported:
@@ -116,6 +118,12 @@ class Reported:
         pages = {paper: self.page_of(paper, data) for paper in labels}
         return ", ".join(f"[{label}]({pages[paper]})" if pages[paper] else label for paper, label in labels.items())
 
+    @staticmethod
+    def named_study(summary: Summary, what: str) -> str:
+        """What a study is called, with its data where these are not generated: there may be one on several."""
+        others = [data for data in summary.said["datasets"] if data not in GENERATED]
+        return f"{what} ({', '.join(others)})" if others else what
+
     @property
     def absent(self) -> list[str]:
         return [paper for paper in self.config.papers if paper not in self.papers]
@@ -127,7 +135,7 @@ class Reported:
     @property
     def on_generated(self) -> str:
         """ " on generated scenes": what the title says of the data."""
-        generated = set(self.datasets.split(", ")) <= {"scenes", "clips"}
+        generated = set(self.datasets.split(", ")) <= GENERATED
         return f" on generated {' and '.join(self.datasets.split(', '))}" if generated else ""
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts
 from seqcap.report.advice import advice
-from seqcap.report.all_papers import Reported, link, span
+from seqcap.report.all_papers import GENERATED, Reported, link, span
 from seqcap.report.in_short import in_short
 from seqcap.report.main_claims import left_out, main_claims
 from seqcap.report.outcomes import in_print, numbers, shortly
@@ -232,7 +232,7 @@ def _limits(report: Reported) -> dict[str, Any]:
     seeds = {number for _, claim in report.claims() for line in claim.lines for number in line.seeds}
     said = [summary.said for summary in report.papers.values()]
     return {
-        "generated": any({"scenes", "clips"} & set(contents["datasets"]) for contents in said),
+        "generated": any(GENERATED & set(contents["datasets"]) for contents in said),
         "repeated": span(seeds) if seeds else "",
         "levels": list(dict.fromkeys(name for contents in said for name in contents["levels"])),
     }
@@ -247,7 +247,8 @@ def _origins(report: Reported) -> dict[str, Any]:
         rows += _origins_on(report, data)
     for folder, summary in report.studies.items():
         page = report.page(folder)
-        rows += _origin(summary, f"[{summary.said['label']}]({page})" if page else summary.said["label"])
+        label = report.named_study(summary, str(summary.said["label"]))
+        rows += _origin(summary, f"[{label}]({page})" if page else label)
     _say_once(rows)
     summaries = [*report.papers.values(), *report.studies.values()]
     named = [(str(summary.said["label"]), summary.provenance) for summary in summaries]

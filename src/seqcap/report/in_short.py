@@ -14,9 +14,11 @@ from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DECIDED, HOLDS, LESS, REVERSED, read
 
 _UNDECIDED = "undecided"
+_IN_PLACE = {"f1_true": ", in place of people:"}  # a measure -> what it stands in for
 _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
+_FEW = 2  # claims
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
 
@@ -59,11 +61,11 @@ def _of_main_claims(report: Reported, main: Sequence[MainClaim]) -> str:
         elif of.claim.deciding.difference:
             line = of.claim.deciding
             unsure = f", but q {float(line.q):.3f}" if verdict == _UNDECIDED and line.side and line.q else ""
-            said += f" ({line.metric} {numbers(line)}{unsure})"
+            said += f" ({line.metric}{_IN_PLACE.get(line.key[1], '')} {numbers(line)}{unsure})"
         groups.setdefault(verdict, []).append(said)
     order = [*(read(verdict) for verdict in DECIDED), _UNDECIDED]
     told = [f"{_capital(verdict)}: {'; '.join(groups[verdict])}." for verdict in order if verdict in groups]
-    return f"**Main claims.** {' '.join(told)}" if told else ""
+    return f"**Main claims** (papers' own runs). {' '.join(told)}" if told else ""
 
 
 def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
@@ -102,7 +104,7 @@ def _of_studies(report: Reported) -> str:
     """What studies of ours say of each of their questions."""
     told = []
     for folder, summary in report.studies.items():
-        page, title = report.page(folder), summary.said["title"]
+        page, title = report.page(folder), report.named_study(summary, summary.said["title"])
         claims = [f"{claim.sentence}: {numbers(claim.deciding)}, *{claim.words}*" for claim in summary.claims]
         told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.")
     return " ".join(told)
@@ -118,7 +120,9 @@ def _of_failures(report: Reported) -> str:
         if failed and not summary.rule:
             known = summary.said["finding"].get("failing", "") if report.on_generated else ""
             explained |= bool(known)
-            why = known or ", ".join(claim.id for claim in failed)
+            # Two sentences are no longer than a reason.
+            which = [f"*{claim.sentence}*" if len(failed) <= _FEW else claim.id for claim in failed]
+            why = known or "; ".join(which)
             parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)} ({why})")
     if not parts:
         return ""
@@ -132,8 +136,10 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
     if not of["compared"]:
         return ""
-    parts = [f"{agree} agree{'s' * (agree == 1)} there ({of['smaller']} with a smaller difference)"] if agree else []
-    parts.append(f"{of['turned'] or 'none'} disagree{'s' * (of['turned'] < 2)}")
+    against = len(of["alike"]) - of["as_claimed"]
+    how = f"{of['smaller']} less far" + (f"; {against} against print" if against else "")
+    alike = f"{agree or 'none'} go{'es' * (agree < 2)} the same way there" + (f" ({how})" if agree else "")
+    parts = [alike, f"{of['turned'] or 'none'} the other"]
     parts += [f"{silent} cannot be told there"] if silent else []
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
     number = len(of["compared"])
@@ -159,8 +165,8 @@ def _lacking_there(report: Reported, data: str) -> str:
     told = ["checker of truth"] if judged else []
     told += ["independent judge"] if report.has_another_judge(data) else []
     told += ["table of all objectives"] if told and ACROSS not in report.published[data] else []
-    older = [str(there.said["label"]) for _, there in papers if there.rule]
-    by_rule = f" Of an older rule: {', '.join(older)}." if 0 < len(older) < len(papers) else ""
+    todays = [f"{there.said['label']}'s" for _, there in papers if not there.rule]
+    by_rule = f" All but {', '.join(todays)} are of an older rule." if 0 < len(todays) < len(papers) else ""
     return f"There is no {', no '.join(told)}.{by_rule}" if told else by_rule.strip()
 
 
@@ -204,15 +210,11 @@ def _of_origin(report: Reported) -> str:
 
 def _unrecorded(report: Reported) -> str:
     """The results of which no commit is known."""
-
-    def labels(papers: Mapping[str, Summary]) -> list[str]:
-        return [str(summary.said["label"]) for summary in papers.values() if summary.provenance["commit"] is None]
-
-    told = [*labels(report.papers), *labels({str(folder): summary for folder, summary in report.studies.items()})]
+    told = [str(summary.said["label"]) for summary in report.papers.values() if not summary.provenance["commit"]]
     for data, papers in report.published.items():
-        unknown = labels(papers)
-        if unknown:
-            told.append(data if len(unknown) == len(papers) else f"{', '.join(unknown)} on {data}")
+        known = [str(summary.said["label"]) for summary in papers.values() if summary.provenance["commit"]]
+        if len(known) < len(papers):
+            told.append(f"{data} but for {', '.join(known)}" if known else data)
     return "; ".join(told)
 
 
@@ -228,7 +230,7 @@ def _either(processors: Sequence[str]) -> str:
 def _results(report: Reported) -> dict[str, Summary]:
     """All results that the page has, by name."""
     results = {str(summary.said["label"]): summary for summary in report.papers.values()}
-    results |= {str(summary.said["label"]): summary for summary in report.studies.values()}
+    results |= {report.named_study(study, str(study.said["label"])): study for study in report.studies.values()}
     for data, papers in report.published.items():
         results |= {f"{summary.said['label']} on {data}": summary for summary in papers.values()}
     return results

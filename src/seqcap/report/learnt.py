@@ -110,7 +110,7 @@ def _of_truth(overview: Overview, base: Row) -> str:
         return ""
     worse = _behind(overview, base, TRUTH)
     text = f"**Truth.** Captions of {_named(better, TRUTH)} are clearly more often true than cross-entropy's "
-    text += f"({base.levels[TRUTH].value:.1f}), {_named(worse, TRUTH)} clearly less often."
+    text += f"({base.levels[TRUTH].value:.1f}); {_named(worse, TRUTH)} clearly less often."
     where = {RECALL: "in the best caption", RECALL_OF_SAMPLES: "in all samples of an image"}
     told = {
         words: _share([row for row in better if overview.is_ahead(base, row, column)], better)
@@ -126,7 +126,9 @@ def _of_truth(overview: Overview, base: Row) -> str:
     text += f" Clearly fewer facts are told by {'; '.join(parts)}"
     fuller = [row for row in worse if overview.has(RECALL) and overview.is_ahead(row, base, RECALL)]
     return (
-        f"{text}; clearly more in the best caption by {_share(fuller, worse)} of the others." if fuller else f"{text}."
+        f"{text}; clearly more in the best caption by {_share(fuller, worse)} of the less true."
+        if fuller
+        else f"{text}."
     )
 
 

@@ -67,7 +67,9 @@ def stand_ins(results: Results) -> list[tuple[str, str]]:
         pairs = [("captioners without and with attention", ours), ("BLEU and CIDEr of the official COCO code", code)]
     if names := _captioners(results, "table3"):
         pairs.append(("an encoder-decoder with attention (Bahdanau et al.)", f"translator {names} of params.yaml"))
-    pairs.append(("GloVe, trained on the captions", "the word embeddings of params.yaml"))
+    theirs = "GloVe, trained on the captions; in the authors' code the end of a caption has a constant vector, whose "
+    theirs += "cosine with words is about 0"
+    pairs.append((theirs, "the word embeddings of params.yaml, in which the end of a caption is a word, too"))
     if ENSEMBLE in results.by_name:
         evaluation, members = results.evaluation(SERVER), results.by_name[ENSEMBLE].members
         numbers = " and ".join(map(str, evaluation.references or ()))
@@ -122,7 +124,9 @@ def _in_print(part: Part) -> dict[str, Any]:
     """How many losses beat MLE, in CIDEr and in BLEU-4."""
     theirs = [_beating(part.printed_in(column)) for column in ("CIDEr", "BLEU-4")]
     ours = [_beating(part.levels(metric)) for metric in ("CIDEr", "BLEU4")]
-    return {"theirs": theirs, "here": [f" (here {better} of {number})" if number else "" for better, number in ours]}
+    here = [f" (here {better} of {number})" if number else "" for better, number in ours]
+    better, number = _beating(part.levels("CIDEr", "greedy"))
+    return {"theirs": theirs, "here": here, "greedy": f", greedy here {better} of {number}," if number else ""}
 
 
 def _beating(levels: Mapping[str, float]) -> tuple[int, int]:

@@ -124,10 +124,10 @@ class Part:
         """The name of the run with a loss; a description where there is none."""
         return self.runs[loss].name if loss in self.runs else f"{self.losses[loss].row}, {self.facts.name}"
 
-    def levels(self, metric: str = "") -> dict[str, float]:
+    def levels(self, metric: str = "", decoder: str = "beam") -> dict[str, float]:
         """Loss -> its mean over seeds, of those that were measured."""
         measured = metric or self.facts.metric
-        found = {loss: self.results.scores.by_seed(self.name_of(loss), "beam", measured) for loss in self.losses}
+        found = {loss: self.results.scores.by_seed(self.name_of(loss), decoder, measured) for loss in self.losses}
         return {loss: float(by_seed.mean()) for loss, by_seed in found.items() if by_seed is not None}
 
     def gain(self, loss: str, base: str = MLE) -> Cell:
