@@ -7,7 +7,7 @@ from seqcap.report import own_runs, provenance
 from seqcap.report.advice import advice
 from seqcap.report.all_papers import Reported
 from seqcap.report.learnt import learnt
-from seqcap.report.main_claims import MainClaim, of_another_captioner
+from seqcap.report.main_claims import MainClaim, asked_elsewhere
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import ACROSS, WORSE, Overview
 from seqcap.report.summary import Claim, Line, Summary
@@ -80,7 +80,7 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
             what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
             begin = f"In our runs of its paper, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += of_another_captioner(summary, of.paper, of.claim)
+            told += asked_elsewhere(summary, of.paper, of.claim)
     return f"**Smoothing.** {' '.join(told)} No strength was tuned on these data." if told else ""
 
 

@@ -11,8 +11,8 @@ from seqcap.report.overview import CIDER, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS
 
-# A main claim -> the one that asks the same of another captioner, and of which.
-_OF_ANOTHER_CAPTIONER = {"L6": ("L6b", "With attention")}
+# A main claim -> those that ask the like of other captioners or tasks, and of which.
+_ELSEWHERE = {"L6": {"L6b": "With attention", "L8": "In translation, BLEU of Seq alone"}}
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     greedy = own_runs.by_greedy(claim)
     if greedy is not None:
         notes.append(f"Greedy captions: {numbers(greedy)}.")
-    notes += of_another_captioner(summary, paper, claim)
+    notes += asked_elsewhere(summary, paper, claim)
     notes.append(claim.explained)
     if claim.rising:
         notes.append(f"†, still rising: {' and '.join(claim.rising)}.")
@@ -75,11 +75,11 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     return list(filter(None, notes))
 
 
-def of_another_captioner(summary: Summary, paper: str, claim: Claim) -> list[str]:
-    """What the same claim of another captioner says."""
-    name, captioner = _OF_ANOTHER_CAPTIONER.get(claim.id, ("", ""))
-    others = [other for other in summary.claims if other.id == name and other.deciding.difference]
-    return [f"{captioner}: {numbers(other.deciding)}, *{other.words}* ({link(paper, other)})." for other in others]
+def asked_elsewhere(summary: Summary, paper: str, claim: Claim) -> list[str]:
+    """What the like claims of other captioners or tasks say."""
+    where = _ELSEWHERE.get(claim.id, {})
+    others = [other for other in summary.claims if other.id in where and other.deciding.difference]
+    return [f"{where[of.id]}: {numbers(of.deciding)}, *{of.words}* ({link(paper, of)})." for of in others]
 
 
 def _by_whom(claim: Claim, judged: Claim | None) -> str:
