@@ -5,9 +5,9 @@ from typing import Any
 
 from seqcap.report import own_runs, provenance
 from seqcap.report.advice import advice
-from seqcap.report.all_papers import Reported
+from seqcap.report.all_papers import Reported, link
 from seqcap.report.learnt import learnt
-from seqcap.report.main_claims import MainClaim, asked_elsewhere
+from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import ACROSS, WORSE, Overview
 from seqcap.report.summary import Claim, Line, Summary
@@ -19,6 +19,15 @@ _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
 _FEW = 2  # claims
+# A main claim -> those that ask the like of other captioners or tasks, and of which.
+_ELSEWHERE = {
+    "L6": {
+        "L6b": "With attention, Tok-Seq",
+        "L7": "In translation to French, BLEU of Tok",
+        "L8": "Of Seq",
+        "L9a": "Of Tok-Seq",
+    }
+}
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
 
@@ -80,8 +89,15 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
             what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
             begin = f"In our runs of its paper, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += asked_elsewhere(summary, of.paper, of.claim)
+            told += _asked_elsewhere(summary, of.paper, of.claim)
     return f"**Smoothing.** {' '.join(told)} No strength was tuned on these data." if told else ""
+
+
+def _asked_elsewhere(summary: Summary, paper: str, claim: Claim) -> list[str]:
+    """What the like claims of other captioners or tasks say."""
+    where = _ELSEWHERE.get(claim.id, {})
+    others = [other for other in summary.claims if other.id in where and other.deciding.difference]
+    return [f"{where[of.id]}: {numbers(of.deciding)}, *{of.words}* ({link(paper, of)})." for of in others]
 
 
 def _is_compared_alike(line: Line, other: Line) -> bool:
@@ -105,7 +121,8 @@ def _of_studies(report: Reported) -> str:
     told = []
     for folder, summary in report.studies.items():
         page, title = report.page(folder), report.named_study(summary, summary.said["title"])
-        claims = [f"{claim.sentence}: {numbers(claim.deciding)}, *{claim.words}*" for claim in summary.claims]
+        lines = [(claim, claim.deciding) for claim in summary.claims]
+        claims = [f"{claim.sentence}: {line.metric} {numbers(line)}, *{claim.words}*" for claim, line in lines]
         told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.")
     return " ".join(told)
 
@@ -143,8 +160,8 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     parts += [f"{silent} cannot be told there"] if silent else []
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
     number = len(of["compared"])
-    compared = f"{number} comparison{'s' * (number > 1)} that decide{'s' * (number == 1)}"
-    told = f"**{data}**{only}. Of {compared} here {', '.join(parts)}"
+    compared = f"{number} comparison{'s' * (number > 1)} that decide{'s' * (number == 1)} claims here"
+    told = f"**{data}**{only}. Of {compared}, {', '.join(parts)}"
     told += f"{_of_details(report, of)} ([more](#on-other-data))."
     return f"{told} {_lacking_there(report, data)}".rstrip()
 

@@ -11,9 +11,6 @@ from seqcap.report.overview import CIDER, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS
 
-# A main claim -> those that ask the like of other captioners or tasks, and of which.
-_ELSEWHERE = {"L6": {"L6b": "With attention", "L8": "In translation, BLEU of Seq alone"}}
-
 
 @dataclass(frozen=True)
 class MainClaim:
@@ -65,7 +62,6 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     greedy = own_runs.by_greedy(claim)
     if greedy is not None:
         notes.append(f"Greedy captions: {numbers(greedy)}.")
-    notes += asked_elsewhere(summary, paper, claim)
     notes.append(claim.explained)
     if claim.rising:
         notes.append(f"†, still rising: {' and '.join(claim.rising)}.")
@@ -73,13 +69,6 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     if told:
         notes.append(f"[In about equal time](#all-objectives-on-one-captioner): {told}.")
     return list(filter(None, notes))
-
-
-def asked_elsewhere(summary: Summary, paper: str, claim: Claim) -> list[str]:
-    """What the like claims of other captioners or tasks say."""
-    where = _ELSEWHERE.get(claim.id, {})
-    others = [other for other in summary.claims if other.id in where and other.deciding.difference]
-    return [f"{where[of.id]}: {numbers(of.deciding)}, *{of.words}* ({link(paper, of)})." for of in others]
 
 
 def _by_whom(claim: Claim, judged: Claim | None) -> str:
