@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from seqcap.report.inputs import Results
+from seqcap.report.sources import OfOneRun
 from seqcap.report.statistics import Contrast, Missing, Number, Sample, difference, matched
 
 _CIDER = "CIDEr"
@@ -33,17 +34,8 @@ def by_length(results: Results, name: str) -> Sample | Missing:
 
 
 @dataclass(frozen=True)
-class ByLength:
-    """A side of a claim (`claims.Source`): a run's CIDEr, its beams ranked so."""
-
-    run: str
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        return (self.run,)
-
-    def read_from(self, results: Results) -> tuple[str, ...]:
-        return self.runs
+class ByLength(OfOneRun):
+    """A side of a claim: a run's CIDEr (x1), its beams ranked so; `Missing` without."""
 
     def number(self, results: Results) -> Number | Missing:
         sample = by_length(results, self.run)

@@ -7,23 +7,15 @@ import pandas as pd
 
 from seqcap.report import statistics
 from seqcap.report.inputs import Results
+from seqcap.report.sources import OfOneRun
 from seqcap.report.statistics import Floats, Missing, Number
 
 METRIC = "vocabulary"
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class Vocabulary(OfOneRun):
     """The distinct words in a run's best captions of the beam, of all test items; with each training seed."""
-
-    run: str
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        return (self.run,)
-
-    def read_from(self, results: Results) -> tuple[str, ...]:
-        return self.runs
 
     def number(self, results: Results) -> Number | Missing:
         if self.run not in results.by_name:
