@@ -19,14 +19,12 @@ _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
 _FEW = 2  # claims
-# A main claim -> those that ask the like of other captioners or tasks, and of which.
+# Its claims that ask the same of another captioner or task, and of which.
 _ELSEWHERE = {
-    "L6": {
-        "L6b": "With attention, Tok-Seq",
-        "L7": "In translation to French, BLEU of Tok",
-        "L8": "Of Seq",
-        "L9a": "Of Tok-Seq",
-    }
+    "L6b": "With attention, Tok-Seq",
+    "L7": "In translation to French, BLEU of Tok",
+    "L8": "Of Seq",
+    "L9a": "Of Tok-Seq",
 }
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
@@ -89,15 +87,17 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
             what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
             begin = f"In our runs of its paper, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += _asked_elsewhere(summary, of.paper, of.claim)
+            told += _asked_elsewhere(summary)
     return f"**Smoothing.** {' '.join(told)} No strength was tuned on these data." if told else ""
 
 
-def _asked_elsewhere(summary: Summary, paper: str, claim: Claim) -> list[str]:
-    """What the like claims of other captioners or tasks say."""
-    where = _ELSEWHERE.get(claim.id, {})
-    others = [other for other in summary.claims if other.id in where and other.deciding.difference]
-    return [f"{where[of.id]}: {numbers(of.deciding)}, *{of.words}* ({link(paper, of)})." for of in others]
+def _asked_elsewhere(summary: Summary) -> list[str]:
+    """What the claims of other captioners or tasks say."""
+    others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
+    return [
+        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{claim.words}* ({link(_SMOOTHING, claim)})."
+        for claim in others
+    ]
 
 
 def _is_compared_alike(line: Line, other: Line) -> bool:
