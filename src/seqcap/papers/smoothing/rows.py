@@ -64,7 +64,7 @@ class RowsFile(Frozen):
     parts: Mapping[str, PartFacts]
     entries: Mapping[str, str]
     beams: Beams
-    weaker: Mapping[str, tuple[str, ...]]  # `PartFacts.runs` -> runs that smooth less than its losses
+    others: Mapping[str, Mapping[str, str]]  # `PartFacts.runs` -> run -> the run that it gains over
 
 
 FILE: RowsFile = read_yaml(Path(__file__).parent / "rows.yaml", RowsFile)
@@ -143,11 +143,11 @@ class Part:
     def gains(self) -> dict[str, Cell]:
         return {loss: self.gain(loss) for loss in self.losses if loss != MLE}
 
-    def weaker_gains(self) -> list[tuple[str, Cell]]:
-        """The runs that smooth less than the paper does, and their gains, which it does not print."""
-        names = FILE.weaker.get(self.facts.runs, ())
-        runs = [run for run in self.results.trained if run.name in names]
-        return [(run.name, self._gain_of(run.name, self.name_of(MLE), run.label, "")) for run in runs]
+    def other_gains(self) -> list[tuple[str, Cell]]:
+        """The runs that the paper's tables do not have, and their gains: less is smoothed, or training is longer."""
+        bases = FILE.others.get(self.facts.runs, {})
+        runs = [run for run in self.results.trained if run.name in bases]
+        return [(run.name, self._gain_of(run.name, bases[run.name], run.label, "")) for run in runs]
 
 
 def parts(results: Results, table: str = "") -> dict[str, Part]:

@@ -62,7 +62,7 @@ def gains(results: Results) -> list[Cell]:
     cells = []
     for part in parts(results).values():
         named = [(part.name_of(loss), cell) for loss, cell in part.gains().items()]
-        for name, cell in [*named, *part.weaker_gains()]:
+        for name, cell in [*named, *part.other_gains()]:
             moved = results.recorded(name, STRENGTH)
             cells.append(cell)
             cells.append(
