@@ -20,7 +20,7 @@ def entries() -> dict[str, ReportedRun]:
     """Those of the papers; a user's own do not change the invented pages."""
     config = Project(read_params(ROOT)).stages("section")["across"].config
     budget = FILE.budgets["scenes"]
-    of_papers = {"across_start", *budget.steps, *budget.longer}
+    of_papers = {"across_start", *budget.steps, *budget.longer, *FILE.temperatures}
     return {entry.name: entry for entry in config.runs if entry.name in of_papers}
 
 
@@ -31,21 +31,24 @@ class AcrossRun(PaperRun):
 
     paper = "across"
 
-    names: list[str] = field(default_factory=lambda: list(entries()))
+    names: list[str] = field(default_factory=lambda: [name for name, entry in entries().items() if entry.row])
 
     def entry(self, name: str) -> ReportedRun:
         return entries()[name].model_copy(update={"seeds": self.seeds, "decoded": f"artifacts/across/{name}.parquet"})
 
     def quality(self, name: str) -> float:
-        """From 0 to 1."""
-        return list(entries()).index(name) / (len(entries()) - 1)
+        """From 0 to 1; of another temperature cross-entropy's."""
+        with_a_row = [entry.name for entry in entries().values() if entry.row]
+        known = name if name in with_a_row else "across_xe"
+        return with_a_row.index(known) / (len(with_a_row) - 1)
 
     def levels(self, name: str) -> dict[tuple[str, str, bool], float]:
-        """Decoder, metric and whether it is of a set -> its level."""
+        """Decoder, metric and whether it is of a set -> its level; of another temperature only samples have any."""
         good = self.quality(name)
-        return {
+        warm = FILE.temperatures.index(name) - FILE.temperatures.index("across_xe") if name in FILE.temperatures else 0
+        levels = {
             ("beam", "CIDEr", False): 0.6 + 0.2 * good,
-            ("sample", "CIDEr", False): 0.3 + 0.4 * good,
+            ("sample", "CIDEr", False): 0.3 + 0.4 * good - 0.1 * warm,
             ("beam", "fixed_R@10", False): 0.4 + 1.2 * good * (1 - good),
             ("beam", "twin_R@10", False): 0.4 + 0.2 * good,
             ("beam", "own_R@10", False): 0.4 + 0.3 * good,
@@ -56,9 +59,10 @@ class AcrossRun(PaperRun):
             ("beam", "words", False): 9.0,
             ("beam", "Self-BLEU", False): 0.5 + 0.4 * good,
             ("sample", "Div1", True): 0.6 - 0.3 * good,
-            ("sample", "Div2", True): 0.8 - 0.4 * good,
+            ("sample", "Div2", True): 0.8 - 0.4 * good + 0.05 * warm,
             ("sample", "recall_true", True): 0.5 - 0.1 * good,
         }
+        return {of: level for of, level in levels.items() if entries()[name].row or of[0] == "sample"}
 
     def scores(self, evaluation: str) -> Rows:
         table = Table(self.missing)

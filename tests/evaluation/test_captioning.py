@@ -7,14 +7,14 @@ import torch
 from small_task import CHANNELS, decoding_run, randomise, write_captioner
 
 from seqcap import models
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.vocabulary import BOS, EOS, Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation.decode import decode_split
 from seqcap.features.store import FeatureStore
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import DATA, IMAGES
 from seqcap.models import decoding
-from seqcap.models.base import Captioner
+from seqcap.models.base import Captioner, select
 from seqcap.models.ensemble import Ensemble
 
 FEATURES = Path("artifacts/image/features")
@@ -52,6 +52,35 @@ def test_a_beam_repeats_itself_only_where_it_may(task):
 
     assert any(repeats())
     assert not any(repeats(no_repeat_ngram=1))
+
+
+@pytest.mark.parametrize("team", [[1], [2, 1]])
+def test_samples_are_drawn_at_their_temperature(task, team):
+    """Of a logit every choice: its probability to the power of 1 / T, normalised. The rest is as at 1."""
+    plain, hot = (decode_split(decoding_run(teams=[team], temperature=value)) for value in (1, 2.5))
+    others = [[row for row in rows if row["decoder"] != "sample"] for rows in (plain, hot)]
+    assert others[0] == others[1]
+    captioner, _ = Ensemble.load([task / f"weights/seed{seed}.safetensors" for seed in team], torch.device("cpu"))
+    words = Vocabulary.read(DATA / "vocabulary.json")
+    memory = captioner.encode([seen("pooled") for _ in team])
+    drawn = [row for row in hot if row["decoder"] == "sample"]
+    for row in drawn:
+        here = select(memory, torch.tensor([TEST.index(row["item"])]))
+        state, last, total = captioner.start(here), torch.tensor([BOS]), 0.0
+        # One of six tokens may lack EOS.
+        for token in [*words.encode(row["tokens"]), EOS][:6]:
+            logits, state = captioner.step(last, state, here)
+            chances = logits.softmax(1) ** (1 / 2.5)
+            total += torch.log(chances / chances.sum())[0, token].item()
+            last = torch.tensor([token])
+        assert row["log_prob"] == pytest.approx(total, abs=1e-4)
+    assert len(drawn) == 2 * len(TEST)
+
+
+def test_the_lowest_temperature_draws_greedy_captions(task):
+    rows = decode_split(decoding_run(temperature=0.01))
+    greedy = {item: words for (item, _), words in tokens(rows, 1, "greedy").items()}
+    assert [words for (item, _), words in tokens(rows, 1, "sample").items() if words != greedy[item]] == []
 
 
 @pytest.mark.parametrize("teams", [[[1], [2]], [[2, 1], [3]]])

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from invented_across import ROOT, AcrossRun
+from invented_across import ROOT, AcrossRun, entries
 from ruamel.yaml import YAML
 
 from seqcap.files.json_file import write_json
@@ -17,7 +17,7 @@ from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
 from seqcap.report import first_page
-from seqcap.report.overview import PRECISION
+from seqcap.report.overview import AS_DIVERSE, PRECISION
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.tables import make_table
 from seqcap.training.run import TrainConfig
@@ -181,6 +181,53 @@ def test_what_is_asked_of_cross_entropy_is_not_diluted_by_other_pairs():
     # Nor does it help them.
     sure = {("a", "xe"): 0.0001, ("b", "xe"): 0.0001, ("c", "d"): 0.04, ("d", "e"): 0.5}
     assert told_apart(sure, "xe") == [("a", "xe"), ("b", "xe")]
+
+
+def test_samples_are_compared_with_cross_entropys_as_diverse_ones():
+    made = AcrossRun(names=[*entries()], images=200)
+    run = made.read()
+    # A step up in temperature costs .1 of CIDEr and adds .05 to Div-2: twice as much.
+    base, quality = (made.levels("across_xe")["sample", *of] for of in (("CIDEr", False), ("Div2", True)))
+    found = {(cell.run, cell.column): cell for cell in make_table(run, "across").cells}
+    compared = 0
+    for name, entry in entries().items():
+        if not entry.row:
+            assert (name, AS_DIVERSE) not in found
+            continue
+        levels = made.levels(name)
+        cell = found[name, AS_DIVERSE]
+        cheap = base - 2 * (levels["sample", "Div2", True] - quality)
+        if name == "across_xe":
+            assert (cell.ours.value, cell.ours.low) == (0, None)
+        elif cell.ours.value is not None:
+            gain = levels["sample", "CIDEr", False] - cheap
+            assert cell.ours.value == pytest.approx(gain, abs=0.01), name
+            told = found[name, AS_DIVERSE].ahead_of == ("across_xe",), name in found["across_xe", AS_DIVERSE].ahead_of
+            assert told == (gain > 0.02, gain < -0.02), name
+            compared += 1
+        else:
+            assert "does not reach Div-2" in cell.ours.remarks[0]
+    assert 4 < compared < len(entries()) - len(FILE.temperatures)
+    rows = {
+        cell.row: cell.ours.value for cell in make_table(run, "across_temperatures").cells if "CIDEr" in cell.column
+    }
+    assert list(rows)[4] == "cross-entropy"
+    assert list(rows.values()) == sorted(rows.values(), reverse=True)
+
+
+def test_without_other_temperatures_nothing_is_said_of_them(run):
+    assert AS_DIVERSE not in {cell.column for cell in make_table(run, "across").cells}
+    assert make_table(run, "across_temperatures").cells == []
+
+
+def test_a_line_joins_cross_entropys_temperatures_where_samples_are_shown():
+    figure = tradeoffs(AcrossRun(names=[*entries()]).read())
+    (first, *others, _) = figure.axes
+    lines = [
+        [line for line in axis.lines if len(line.get_xdata()) == len(FILE.temperatures)] for axis in (first, *others)
+    ]
+    assert [len(found) for found in lines] == [1, *(0 for _ in others)]
+    assert list(lines[0][0].get_xdata()) == sorted(lines[0][0].get_xdata())
 
 
 def test_an_objective_of_ones_own_is_a_row_below(run):

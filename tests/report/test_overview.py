@@ -8,7 +8,18 @@ import pytest
 
 from seqcap.report.advice import advice
 from seqcap.report.learnt import learnt
-from seqcap.report.overview import CIDER, DISTINCT, DIVERSITY, LITERAL, SAMPLES, TRUTH, TWIN, WORDS, Overview
+from seqcap.report.overview import (
+    AS_DIVERSE,
+    CIDER,
+    DISTINCT,
+    DIVERSITY,
+    LITERAL,
+    SAMPLES,
+    TRUTH,
+    TWIN,
+    WORDS,
+    Overview,
+)
 
 # Run -> column -> number. Whatever is 10 higher is shown to be better; intervals reach 3 to either side.
 BASE = {CIDER: 75, DISTINCT: 40, LITERAL: 50, TRUTH: 70, WORDS: 7, SAMPLES: 30, DIVERSITY: 75}
@@ -203,3 +214,16 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert quality.endswith("none is told apart from cross-entropy trained further: 75.0 against 75.0.")
     assert distinct.endswith("No objective's captions are clearly found more often by the judge.")
     assert learnt(table({"start": START})) == []
+
+
+def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
+    def said(of):
+        return next(sentence for sentence in learnt(table(of)) if sentence.startswith("**Random samples"))
+
+    assert said(rows).endswith("cross-entropy at another one, the cheapest rival, was not tried.")
+    gains = {"xe": 0, "tok": -15, "scst": 12.5, "joint": 3}
+    beside = {run: levels | ({AS_DIVERSE: gains[run]} if run in gains else {}) for run, levels in rows.items()}
+    expected = (
+        "clearly more CIDEr has SCST +12.5, clearly less CIDEr has TOK -15.0, 1 of 3 are not told apart from them."
+    )
+    assert said(beside).endswith(f"at the temperature that makes them as diverse, {expected}")

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 from pydantic import Field
+from torch import Tensor
 
 from seqcap import tasks
 from seqcap.config import Frozen, StageConfig, TaskKind
 from seqcap.errors import InputError
 from seqcap.models import decoding
+from seqcap.models.base import Tensors
 from seqcap.models.ensemble import Ensemble
 from seqcap.system import machine
 from seqcap.system.progress import progress
@@ -23,8 +25,29 @@ class Search(Frozen):
 
     beam: int = Field(ge=1, le=100)  # width of the beam
     samples: int = Field(ge=0, le=100)  # random captions of each item
+    # The random captions are drawn from p(y_t | y_<t, x)^(1 / temperature), normalised; 1: as the captioner says.
+    temperature: float = Field(1.0, ge=0.01, le=100)
     # No caption of the beam repeats this many tokens; 0: it may.
     no_repeat_ngram: int = Field(0, ge=0, le=100)
+
+
+class Tempered:
+    """p(y_t | y_<t, x)^(1 / T), normalised, of a captioner: below T = 1, probable words become more probable.
+
+    Args:
+        captioner: a captioner, or an ensemble.
+        temperature: T, above 0.
+    """
+
+    def __init__(self, captioner: decoding.Decoder, temperature: float) -> None:
+        self.captioner, self.temperature = captioner, temperature
+
+    def start(self, memory: Tensors) -> Tensors:
+        return self.captioner.start(memory)
+
+    def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        logits, state = self.captioner.step(inputs, state, memory)
+        return logits.float() / self.temperature, state
 
 
 class DecodingRun(Search):
@@ -76,7 +99,8 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
             "beam": decoding.beam(captioner, memory, run.max_length, run.beam, run.no_repeat_ngram),
         }
         if run.samples > 0:
-            decoded["sample"] = decoding.sample(captioner, memory, run.max_length, run.samples)
+            drawn_by = captioner if run.temperature == 1 else Tempered(captioner, run.temperature)
+            decoded["sample"] = decoding.sample(drawn_by, memory, run.max_length, run.samples)
         for decoder, captions in decoded.items():
             # For later captions of a beam, -inf means that there are no more.
             if not bool(captions.log_prob[:, 0].isfinite().all()) or bool(captions.log_prob.isnan().any()):

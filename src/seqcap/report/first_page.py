@@ -17,6 +17,7 @@ from seqcap.report.main_claims import left_out, main_claims
 from seqcap.report.outcomes import in_print, numbers, shortly
 from seqcap.report.overview import (
     ACROSS,
+    AS_DIVERSE,
     DISTINCT,
     LITERAL,
     PEOPLE,
@@ -165,7 +166,7 @@ def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
     return found | {
         "rows": rows,
         "table": rows.markdown(
-            without=[TWIN, PRECISION] if rows.has(DISTINCT) else [PRECISION],
+            without=[AS_DIVERSE, PRECISION, *([TWIN] if rows.has(DISTINCT) else [])],
             more={
                 "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
                 "minutes used": {run: f"{number:.1f}" for run, number in taken.items()},

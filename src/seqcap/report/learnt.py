@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from seqcap.report.advice import CHEAP_DIVERSITY, advice, leaders
 from seqcap.report.overview import (
+    AS_DIVERSE,
     CIDER,
     DISTINCT,
     DIVERSITY,
@@ -72,7 +73,25 @@ def _of_samples(overview: Overview, base: Row) -> str:
     if cheap is not None:
         numbers = f" ({'; '.join(filter(None, [cheap.gains, cheap.otherwise]))})" if cheap.gains else ""
         text += f" Diversity at little cost: {cheap.take.replace('*', '')}{numbers}."
-    return f"{text} All are drawn at temperature 1; cross-entropy at another one, the cheapest rival, was not tried."
+    return f"{text} {_beside_temperatures(overview, base)}"
+
+
+def _beside_temperatures(overview: Overview, base: Row) -> str:
+    """What samples have over those of cross-entropy at the temperature that makes these as diverse."""
+    if not overview.has(AS_DIVERSE):
+        return "All are drawn at temperature 1; cross-entropy at another one, the cheapest rival, was not tried."
+    better, worse = _ahead(overview, base, AS_DIVERSE), _behind(overview, base, AS_DIVERSE)
+    compared = [row for row in overview.objectives if AS_DIVERSE in row.levels]
+    sides = {"more": better, "less": worse}
+    told = [f"clearly {word} CIDEr has {_and(_signed(rows))}" for word, rows in sides.items() if rows]
+    rest = f"{len(compared) - len(better) - len(worse)} of {len(compared)} are not told apart from them"
+    return f"Beside cross-entropy's samples at the temperature that makes them as diverse, {', '.join([*told, rest])}."
+
+
+def _signed(rows: Sequence[Row]) -> list[str]:
+    """ "A +12.1": rows with what they have over cross-entropy's samples, the most first."""
+    ordered = sorted(rows, key=lambda row: -row.levels[AS_DIVERSE].value)
+    return [f"{row.label} {row.levels[AS_DIVERSE].value:+.1f}" for row in ordered]
 
 
 def _of_distinctiveness(overview: Overview, base: Row) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -22,6 +23,18 @@ _WIDTH, _HEIGHT = 5.2, 4.6  # inches of a panel
 _COLUMNS = 2
 # Of runs of the first captioner, of the second, and so on.
 _MARKERS = ("o", "s", "^", "D")
+_LINE: Mapping[str, Any] = {"color": MUTED, "linewidth": 1.2, "marker": "."}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through the points of some runs, in their order, in panels whose numbers two of them have."""
+
+    label: str
+    runs: tuple[str, ...] = ()
+
+
+_NO_LINE = Line("")
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,7 @@ class _Drawn:
 
     panel: Panel
     points: Sequence[Point]
+    line: Sequence[Point] = ()
     people: Mapping[str, Estimate] = field(default_factory=dict)  # "x" or "y" -> the only coordinate
 
     def line_at(self, name: str) -> list[float]:
@@ -43,16 +57,17 @@ def draw(
     declared: TradeOffs,
     markers: Mapping[str, str] | None = None,
     shapes: Mapping[str, str] | None = None,
+    line: Line = _NO_LINE,
 ) -> Figure | str:
     """The figure, or a sentence where nothing was measured. `markers`: run -> its marker, if not by captioner;
-    `shapes`: what a marker stands for -> the marker, in the legend."""
+    `shapes`: what a marker stands for -> the marker, in the legend; `line`: a further one."""
     if markers is None:
         markers = _by_captioner(results)
-    panels = [_measured(results, panel, declared, markers) for panel in declared.panels if _fits(panel, results)]
+    panels = [_measured(results, panel, declared, markers, line) for panel in declared.panels if _fits(panel, results)]
     panels = [drawn for drawn in panels if drawn.points]
     if all(drawn.panel.printed for drawn in panels):
         return "Nothing was measured."
-    handles = _handles(results, declared, panels, shapes or _of_captioners(results, panels))
+    handles = _handles(results, declared, panels, shapes or _of_captioners(results, panels), line)
     lines = -(-len(panels) // _COLUMNS)
     figure = Figure(figsize=(_WIDTH * _COLUMNS, _HEIGHT * lines), layout="constrained")
     axes = list(figure.subplots(lines, _COLUMNS, squeeze=False).flat)
@@ -93,7 +108,7 @@ def _fits(panel: Panel, results: Results) -> bool:
     return panel.exact is None or panel.exact == results.knows_facts
 
 
-def _measured(results: Results, panel: Panel, declared: TradeOffs, markers: Mapping[str, str]) -> _Drawn:
+def _measured(results: Results, panel: Panel, declared: TradeOffs, markers: Mapping[str, str], line: Line) -> _Drawn:
     if panel.printed is not None:
         return _Drawn(panel, _printed(results, panel.printed))
     runs = [run for run in results.trained if run.task == results.config.pictures]
@@ -105,6 +120,7 @@ def _measured(results: Results, panel: Panel, declared: TradeOffs, markers: Mapp
         points += _point(results, run, panel, "", MUTED, markers)
     for run in named:
         points += _point(results, run, panel, run.label, colours[run.label], markers)
+    through = _through(results, panel, line, markers)
     people = {
         name: Measure(*coordinate.people).of(results, HUMAN)
         for name, coordinate in (("x", panel.x), ("y", panel.y))
@@ -113,8 +129,8 @@ def _measured(results: Results, panel: Panel, declared: TradeOffs, markers: Mapp
     people = {name: ours for name, ours in people.items() if ours.value is not None}
     if len(people) == 2:
         both, scales = (people["x"], people["y"]), (panel.x.scale, panel.y.scale)
-        return _Drawn(panel, [*points, *scatter.measured(people_label(results), GREY, both, scales)])
-    return _Drawn(panel, points, people)
+        return _Drawn(panel, [*points, *scatter.measured(people_label(results), GREY, both, scales)], through)
+    return _Drawn(panel, points, through, people)
 
 
 def _point(
@@ -123,6 +139,13 @@ def _point(
     """A run's point; none where one of its numbers was not measured."""
     ours = [Measure(*coordinate.measure).of(results, run.name) for coordinate in (panel.x, panel.y)]
     return scatter.measured(name, colour, ours, (panel.x.scale, panel.y.scale), markers[run.name])
+
+
+def _through(results: Results, panel: Panel, line: Line, markers: Mapping[str, str]) -> list[Point]:
+    """The points of a line; none where fewer than two were measured."""
+    runs = [results.by_name[name] for name in line.runs if name in results.by_name]
+    points = [point for run in runs for point in _point(results, run, panel, "", MUTED, markers)]
+    return points if len(points) > 1 else []
 
 
 def _printed(results: Results, printed: PrintedPoints) -> list[Point]:
@@ -136,6 +159,9 @@ def _printed(results: Results, printed: PrintedPoints) -> list[Point]:
 
 def _draw_panel(axis: Axes, results: Results, drawn: _Drawn, declared: TradeOffs) -> None:
     scatter.draw_points(axis, drawn.points)
+    places = [(point.x[0], point.y[0]) for point in drawn.line]
+    if places:
+        axis.plot(*zip(*places, strict=True), zorder=0, **_LINE)
     for name, line in (("x", axis.axvline), ("y", axis.axhline)):
         for value in drawn.line_at(name):
             line(value, color=GREY, linewidth=1.2, linestyle=":", zorder=0)
@@ -149,13 +175,15 @@ def _label(results: Results, coordinate: Coordinate) -> str:
 
 
 def _handles(
-    results: Results, declared: TradeOffs, panels: Sequence[_Drawn], shapes: Mapping[str, str]
+    results: Results, declared: TradeOffs, panels: Sequence[_Drawn], shapes: Mapping[str, str], line: Line
 ) -> list[Line2D]:
     """What no name beside a point explains."""
     handles = [Line2D([], [], color=GREY, marker=marker, linestyle="", label=name) for name, marker in shapes.items()]
     points = [point for drawn in panels for point in drawn.points]
     if any(not point.name for point in points):
         handles.append(Line2D([], [], color=MUTED, marker="o", linestyle="", label=declared.others))
+    if any(drawn.line for drawn in panels):
+        handles.append(Line2D([], [], label=line.label, **_LINE))
     if any(point.hollow for point in points):
         handles.append(scatter.hollow_handle())
     if any(drawn.people for drawn in panels):

@@ -12,9 +12,11 @@ def tradeoffs(results: Results) -> Figure | str:
     papers = by_paper(results)
     shapes = {paper: FILE.papers[paper].marker for paper in papers}
     markers = {run.name: shapes[paper] for paper, runs in papers.items() for run in runs}
+    markers |= dict.fromkeys(FILE.temperatures, shapes["baseline"])
     declared = results.paper.figures["across"].tradeoffs
     assert declared is not None  # figures.yaml has them
-    return tradeoff_figure.draw(results, declared, markers, shapes)
+    line = tradeoff_figure.Line("cross-entropy at other temperatures", FILE.temperatures)
+    return tradeoff_figure.draw(results, declared, markers, shapes, line)
 
 
 FIGURES = {"across": tradeoffs}

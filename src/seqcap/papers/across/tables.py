@@ -12,14 +12,14 @@ from seqcap.config import Frozen
 from seqcap.metrics import registry
 from seqcap.report import overview
 from seqcap.report.inputs import HUMAN, Results
-from seqcap.report.overview import DISTINCT, LITERAL, RECALL_OF_SAMPLES, TRUTH
+from seqcap.report.overview import AS_DIVERSE, DISTINCT, DIVERSITY, LITERAL, RECALL_OF_SAMPLES, SAMPLES, TRUTH
 from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.reported import ReportedRun
 from seqcap.report.selection import kept
-from seqcap.report.statistics import SIGNIFICANCE, Floats, Missing, q_values
-from seqcap.report.tables import Cell, Content, Estimate, Measure, Table, people_label
-from seqcap.report.tradeoff import level
+from seqcap.report.statistics import SIGNIFICANCE, Contrast, Floats, Missing, difference, q_values
+from seqcap.report.tables import Cell, Content, Estimate, Measure, Table, people_label, shown
+from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level
 from seqcap.report.verdicts import LEAST_SEEDS
 
 OTHERS = "others"
@@ -52,6 +52,7 @@ class MethodsFile(Frozen):
 
     budgets: Mapping[str, Budget]  # by data
     points: Mapping[str, str]  # run -> its setting that was chosen among the points of its paper's page
+    temperatures: tuple[str, ...]  # runs of cross-entropy, from the lowest temperature of their samples to the highest
     papers: Mapping[str, Objectives]
     columns: Mapping[str, Measure]
     people: Mapping[str, Measure]
@@ -89,13 +90,12 @@ class OverviewTable(Table):
 
 
 def by_paper(results: Results) -> dict[str, list[ReportedRun]]:
-    """Paper -> its runs; at the end those of no paper's objectives."""
+    """Paper -> its runs that have a row; at the end those of no paper's objectives."""
+    runs = [run for run in results.trained if run.row]
     named = FILE.papers.items()
-    found = {
-        paper: [run for run in results.trained if run.objective in declared.objectives] for paper, declared in named
-    }
+    found = {paper: [run for run in runs if run.objective in declared.objectives] for paper, declared in named}
     of_papers = [run.name for runs in found.values() for run in runs]
-    found[OTHERS] = [run for run in results.trained if run.name not in of_papers]
+    found[OTHERS] = [run for run in runs if run.name not in of_papers]
     return {paper: runs for paper, runs in found.items() if runs}
 
 
@@ -119,10 +119,64 @@ def objectives(results: Results) -> Content:
             people = OF_PEOPLE[column].of(results, HUMAN)
             named = (PEOPLE_BLOCK, people_label(results), HUMAN, "")
             cells.append(_line(results, column, measure, people, named, ()))
+    cells += _beside_as_diverse(results, blocks)
     order = {name: place for place, name in enumerate([*(run.name for run in runs), HUMAN])}
     cells.sort(key=lambda cell: order[cell.run])
     words = {"budget": _budget(results), "points": _points(results)}
     return Content(cells, words=words, layout=OverviewTable)
+
+
+def _beside_as_diverse(results: Results, blocks: Mapping[str, Sequence[ReportedRun]]) -> list[Line]:
+    """The column `AS_DIVERSE`: a line for each objective, and one of 0 for cross-entropy itself."""
+    found = {run.name: over_cross_entropy(results, run.name) for runs in blocks.values() for run in runs}
+    base = next((name for name in found if name in FILE.temperatures), "")
+    told = {name: gain for name, gain in found.items() if isinstance(gain, Contrast) and name != base}
+    if not told:
+        return []
+    p_values = [float(gain.spread.p_value(gain.value)) for gain in told.values()]
+    apart = [name for name, q in zip(told, q_values(p_values), strict=True) if q < SIGNIFICANCE]
+    units = results.kind(results.config.pictures).units
+    lines = []
+    for paper, runs in blocks.items():
+        for run in runs:
+            ahead = [base] if run.name in apart and told[run.name].value > 0 else []
+            ours = shown(found[run.name], units)
+            if run.name == base:
+                ahead, ours = [name for name in apart if told[name].value < 0], Estimate(0.0)
+            named = (paper, run.label, run.name, run.objective)
+            lines.append(_line(results, AS_DIVERSE, COLUMNS[SAMPLES], ours, named, tuple(ahead)))
+    return lines
+
+
+def over_cross_entropy(results: Results, name: str) -> Contrast | Missing:
+    """How much more CIDEr a run's samples have than cross-entropy's where these have the run's Div-2 (its mean over
+    seeds). Between temperatures a line counts. What is beyond them all with any seed is missing."""
+    runs = tuple(of for of in FILE.temperatures if of in results.by_name)
+    diversity = level(results, name, COLUMNS[DIVERSITY])
+    if diversity is None or len(runs) < 2:
+        return Missing("cross-entropy's samples were drawn at one temperature", absent=True)
+    # No paper prints such a point.
+    point = OperatingPoint(COLUMNS[DIVERSITY], diversity, printed=np.nan, scale=100)
+    likelihood = Reading(Curve("cross-entropy", runs), COLUMNS[SAMPLES], point).number(results)
+    gain = difference(COLUMNS[SAMPLES].number(results, name), likelihood, results.share_start([(name,), runs]))
+    if isinstance(gain, Contrast) and gain.untestable:
+        return Missing(gain.untestable)
+    return gain
+
+
+def temperatures(results: Results) -> list[Cell]:
+    """Cross-entropy's samples at each temperature."""
+    data = results.stand_in(results.config.pictures)
+    runs = [results.by_name[name] for name in FILE.temperatures if name in results.by_name]
+    if len(runs) < 2:
+        return []
+    cells = []
+    for run in runs:
+        for column in (SAMPLES, DIVERSITY, RECALL_OF_SAMPLES):
+            measure = COLUMNS[column]
+            direction = registry.find(measure.metric).direction
+            cells.append(Cell("", run.label, column, direction, "", measure.of(results, run.name), 100, 1, data))
+    return cells
 
 
 def _budget(results: Results) -> str:
@@ -167,11 +221,11 @@ def _ahead(results: Results, runs: Sequence[ReportedRun], measure: Measure) -> d
     found: dict[str, list[str]] = {run.name: [] for run in runs}
     p_values: dict[tuple[str, str], float] = {}
     for left, right in combinations(found, 2) if direction else ():
-        difference = measure.difference(results, left, right)
-        if not isinstance(difference, Missing) and min(difference.seeds, default=0) >= LEAST_SEEDS:
-            left_is_better = (difference.value > 0) == (direction == "higher")
+        gain = measure.difference(results, left, right)
+        if not isinstance(gain, Missing) and min(gain.seeds, default=0) >= LEAST_SEEDS:
+            left_is_better = (gain.value > 0) == (direction == "higher")
             pair = (left, right) if left_is_better else (right, left)
-            p_values[pair] = float(difference.spread.p_value(difference.value))
+            p_values[pair] = float(gain.spread.p_value(gain.value))
     base = next((run.name for run in reversed(runs) if run.objective == overview.CROSS_ENTROPY), "")
     for better, worse in told_apart(p_values, base):
         found[better].append(worse)
@@ -237,4 +291,9 @@ def along_budget(results: Results) -> list[Cell]:
     return cells
 
 
-TABLES = {"across": objectives, "across_budget": along_budget, "across_yardsticks": yardsticks}
+TABLES = {
+    "across": objectives,
+    "across_temperatures": temperatures,
+    "across_budget": along_budget,
+    "across_yardsticks": yardsticks,
+}
