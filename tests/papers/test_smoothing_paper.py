@@ -11,7 +11,7 @@ from invented_papers import lines, outcomes, whole
 from invented_runs import SmoothingRun
 
 from seqcap.errors import InputError
-from seqcap.papers.smoothing import claims, figures
+from seqcap.papers.smoothing import claims, figures, rows
 from seqcap.papers.smoothing.rows import FILE
 from seqcap.report.by_length import ByLength
 from seqcap.report.figures import draw
@@ -186,6 +186,17 @@ def test_a_run_without_attention_and_without_mle():
     notes = gains.loc[gains["column"] == "gain over MLE", "note"]
     assert set(notes["CIDEr, without attention"]) == {"run MLE, without attention is not part of these results"}
     assert not [text for text in claims.remarks(run, []) if "here" in text]
+
+
+def test_runs_that_are_not_in_print_gain_over_runs_of_their_own(monkeypatch: pytest.MonkeyPatch):
+    others = {"lstm": {"lstm_tok_rfreq": "lstm_tok", "lstm_tok_quarter": "lstm_mle_longer"}}
+    monkeypatch.setattr(rows, "FILE", FILE.model_copy(update={"others": others}))
+    gains = lines(whole("smoothing"), "smoothing_gains")
+    gains = gains[gains["column"] == "gain over MLE"].set_index(["block", "row"])["ours"].astype(float)
+    found = gains["CIDEr, without attention, not in print"]
+    printed = gains["CIDEr, without attention"]
+    rare, plain = "Tok | Glove sim rfreq", "Tok | Glove sim"
+    assert found.to_dict() == pytest.approx({rare: printed[rare] - printed[plain]}, abs=0.02)
 
 
 # --- Claims

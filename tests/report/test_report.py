@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import snapshots
-from invented_evidence import ORIGIN, evidence
+from invented_evidence import ORIGIN, evidence, side
 from invented_runs import write_report_config
 
 from seqcap.errors import InputError
@@ -188,6 +188,24 @@ def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
         before, _, after = line.partition(" (greedy ")
         assert before.partition(", against B: ")[2].startswith("A -1.5 [-1.7, -1.3], A +1.5 [1.3, 1.7], *holds")
         assert after.partition(".  ")[0].partition(". No strength")[0].endswith(ends)
+
+
+def test_in_short_tells_what_longer_runs_say(here: Path):
+    """By strength, of a beam, of whatever claims have such comparisons among their details."""
+    records = [recorded("smoothing", left="a"), recorded("smoothing", claim="L1", left="b")]
+    for claim, label in (("C1", "Tok"), ("L1", "Seq")):
+        for strength in ("", ", a quarter as strong"):
+            left = side(f"{label}{strength}, twice the epochs", {1: 102.0, 2: 102.5, 3: 103.0})
+            sides = (left, side("MLE, twice the epochs", {1: 101.0, 2: 101.0, 3: 101.0}))
+            for decoder in ("beam", "greedy"):
+                names = {"left": f"{label}{strength}", "right": "lstm_mle_longer", "decoder": decoder}
+                records.append(recorded("smoothing", claim=claim, level="detail", sides=sides, **names))
+    invented_results("smoothing", records=records)
+    write_report_config("smoothing")
+    line = next(line for line in written().splitlines() if line.startswith("- **Smoothing.**"))
+    numbers = "+1.5 [0.3, 2.7]"
+    told = f"as strong Tok {numbers}, Seq {numbers}; a quarter as strong Tok {numbers}, Seq {numbers}"
+    assert f"With twice the updates: {told} (details, without a verdict). No strength" in line
 
 
 def test_in_short_names_the_results_of_which_no_commit_is_known(here: Path):

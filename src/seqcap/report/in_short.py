@@ -28,6 +28,8 @@ _ELSEWHERE = {
 }
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
+# Likelihood that its losses are compared with after twice the updates, and how their labels end.
+_LONGER, _TWICE = "lstm_mle_longer", ", twice the epochs"
 
 
 def in_short(
@@ -87,8 +89,21 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
             what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
             begin = f"In our runs of its paper, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += _asked_elsewhere(summary)
-    return f"**Smoothing.** {' '.join(told)} No strength was tuned on these data." if told else ""
+            told += [_of_longer_runs(summary), *_asked_elsewhere(summary)]
+    told = [*filter(None, told), "No strength was tuned on these data."] if told else []
+    return f"**Smoothing.** {' '.join(told)}" if told else ""
+
+
+def _of_longer_runs(summary: Summary) -> str:
+    """What runs of twice the updates say of the same comparisons, as strong as printed and weaker."""
+    lines = [line for claim in summary.claims for line in claim.lines if line.difference and line.key[4] == _LONGER]
+    by_strength = dict[str, list[str]]()
+    for line in lines:
+        if line.key[2] == "beam":
+            label, _, strength = line.sides.partition(" against ")[0].removesuffix(_TWICE).partition(", ")
+            by_strength.setdefault(strength or "as strong", []).append(f"{label} {numbers(line)}")
+    parts = [f"{strength} {', '.join(told)}" for strength, told in by_strength.items()]
+    return f"With twice the updates: {'; '.join(parts)} (details, without a verdict)." if parts else ""
 
 
 def _asked_elsewhere(summary: Summary) -> list[str]:

@@ -132,10 +132,10 @@ class Part:
 
     def gain(self, loss: str, base: str = MLE) -> Cell:
         printed = f"{self.printed_gain(loss, base):.2f}"
-        return self._gain_of(self.name_of(loss), self.name_of(base), self.losses[loss].row, printed)
+        return self._gain_of(self.name_of(loss), self.name_of(base), self.losses[loss].row, printed, self.label)
 
-    def _gain_of(self, name: str, base: str, row: str, printed: str) -> Cell:
-        metric, block = self.facts.metric, f"{self.facts.metric}, {self.label}"
+    def _gain_of(self, name: str, base: str, row: str, printed: str, where: str) -> Cell:
+        metric, block = self.facts.metric, f"{self.facts.metric}, {where}"
         ours = Measure("beam", metric).gain(self.results, name, base)
         data = self.results.stand_in(self.facts.task)
         return Cell.of(self.results, metric, block, row, "gain over MLE", ours, data, printed)
@@ -147,7 +147,8 @@ class Part:
         """The runs that the paper's tables do not have, and their gains: less is smoothed, or training is longer."""
         bases = FILE.others.get(self.facts.runs, {})
         runs = [run for run in self.results.trained if run.name in bases]
-        return [(run.name, self._gain_of(run.name, bases[run.name], run.label, "")) for run in runs]
+        where = f"{self.label}, not in print"
+        return [(run.name, self._gain_of(run.name, bases[run.name], run.label, "", where)) for run in runs]
 
 
 def parts(results: Results, table: str = "") -> dict[str, Part]:
