@@ -100,8 +100,9 @@ def _of_longer_runs(summary: Summary) -> str:
     by_strength = dict[str, list[str]]()
     for line in lines:
         if line.key[2] == "beam":
-            label, _, strength = line.sides.partition(" against ")[0].removesuffix(_TWICE).partition(", ")
-            by_strength.setdefault(strength or "as strong", []).append(f"{label} {numbers(line)}")
+            loss, _, strength = line.sides.partition(" against ")[0].removesuffix(_TWICE).partition(", ")
+            kind = loss.partition(" | ")[0]
+            by_strength.setdefault(strength or "as strong", []).append(f"{kind} {numbers(line)}")
     parts = [f"{strength} {', '.join(told)}" for strength, told in by_strength.items()]
     return f"With twice the updates: {'; '.join(parts)} (details, without a verdict)." if parts else ""
 
