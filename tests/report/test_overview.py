@@ -223,7 +223,8 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     assert said(rows).endswith("cross-entropy at another one, the cheapest rival, was not tried.")
     gains = {"xe": 0, "tok": -15, "scst": 12.5, "joint": 3}
     beside = {run: levels | ({AS_DIVERSE: gains[run]} if run in gains else {}) for run, levels in rows.items()}
-    expected = (
-        "clearly more CIDEr has SCST +12.5, clearly less CIDEr has TOK -15.0, 1 of 3 are not told apart from them."
-    )
-    assert said(beside).endswith(f"at the temperature that makes them as diverse, {expected}")
+    expected = "those of SCST +12.5 have clearly more CIDEr, those of TOK -15.0 have clearly less"
+    rest = "those of JOINT +3.0 are not told apart."
+    assert said(beside).endswith(f"at the temperature that makes them as diverse, {expected}, {rest}")
+    many = {f"other{number}": REINFORCED | {AS_DIVERSE: -20 - number} for number in range(9)}
+    assert "those of 10 others (-15.0 to -28.0) have clearly less" in said({**beside, **many})

@@ -81,17 +81,19 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     if not overview.has(AS_DIVERSE):
         return "All are drawn at temperature 1; cross-entropy at another one, the cheapest rival, was not tried."
     better, worse = _ahead(overview, base, AS_DIVERSE), _behind(overview, base, AS_DIVERSE)
-    compared = [row for row in overview.objectives if AS_DIVERSE in row.levels]
-    sides = {"more": better, "less": worse}
-    told = [f"clearly {word} CIDEr has {_and(_signed(rows))}" for word, rows in sides.items() if rows]
-    rest = f"{len(compared) - len(better) - len(worse)} of {len(compared)} are not told apart from them"
-    return f"Beside cross-entropy's samples at the temperature that makes them as diverse, {', '.join([*told, rest])}."
+    rest = [row for row in overview.objectives if AS_DIVERSE in row.levels and row not in (*better, *worse)]
+    sides = {"have clearly more CIDEr": better, "have clearly less": worse, "are not told apart": rest}
+    told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
+    return f"Beside cross-entropy's samples at the temperature that makes them as diverse, {', '.join(told)}."
 
 
-def _signed(rows: Sequence[Row]) -> list[str]:
-    """ "A +12.1": rows with what they have over cross-entropy's samples, the most first."""
+def _with_gains(rows: Sequence[Row]) -> str:
+    """ "A +12.1": rows with what they have over cross-entropy's samples, the most first; of many, how many."""
     ordered = sorted(rows, key=lambda row: -row.levels[AS_DIVERSE].value)
-    return [f"{row.label} {row.levels[AS_DIVERSE].value:+.1f}" for row in ordered]
+    gains = [f"{row.levels[AS_DIVERSE].value:+.1f}" for row in ordered]
+    if len(rows) > _MOST_NAMED:
+        return f"{len(rows)} others ({gains[0]} to {gains[-1]})"
+    return _and([f"{row.label} {gain}" for row, gain in zip(ordered, gains, strict=True)])
 
 
 def _of_distinctiveness(overview: Overview, base: Row) -> str:

@@ -1,8 +1,6 @@
 """What the papers' own runs say, beside the table of all objectives: of CIDEr, and of independent listeners."""
 
-import csv
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from seqcap.report.summary import Claim, Line, Summary
 
@@ -39,17 +37,6 @@ def levels(summary: Summary, metric: str) -> dict[str, float]:
             if (evidence.metric, evidence.decoder) == (metric, "beam") and "beam's" not in evidence.what:
                 by_label |= {side.label: side.value for side in evidence.sides}
     return by_label
-
-
-def gains(path: Path, block: str) -> list[tuple[float, int]]:
-    """What each row of a block of smoothing's table of gains gains over likelihood, in the table's scale, and its
-    seeds; [] without the table."""
-    if not path.is_file():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        lines = [line for line in csv.DictReader(file) if (line["block"], line["column"]) == (block, "gain over MLE")]
-    # "2000 images x 1 and 5 seeds": of the row, and of likelihood.
-    return [(float(line["ours"]), int(line["n"].rpartition(" x ")[2].split()[0])) for line in lines if line["ours"]]
 
 
 def by_greedy(claim: Claim) -> Line | None:

@@ -12,8 +12,6 @@ from seqcap.report.verdicts import HOLDS
 
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
-# Of smoothing's table of gains.
-_BLOCKS = ("without attention", "with attention")
 # Measure -> its words: those of the judge and of truth, each with what else is told of the same captions.
 _JUDGED = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
 _TRUE = {"all_true": "true captions", "CIDEr": "CIDEr"}
@@ -29,7 +27,6 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
 
     told = {
         "One caption": [_of_quality(report)],
-        "Smoothing": [_of_smoothing(report)],
         "Captions that tell images apart": [_in_own_runs(report, rows, _JUDGED), elsewhere_of(_OF_DISTINCTIVENESS)],
         "Captions that are true": [_in_own_runs(report, rows, _TRUE), elsewhere_of(_OF_TRUTH)],
     }
@@ -119,22 +116,6 @@ def _baselines(summary: Summary) -> list[str]:
     likelihood = summary.said.get("likelihood", [])
     lines = [line for claim in summary.claims for line in claim.lines if line.key[4] in likelihood]
     return [line.sides.partition(" against ")[2] for line in lines]
-
-
-def _of_smoothing(report: Reported) -> str:
-    """How many losses are above likelihood without attention and with it; "" without the table."""
-    tables = (report.folder / paper / "tables" / "smoothing_gains.csv" for paper in report.papers)
-    table = next((path for path in tables if path.is_file()), None)
-    if table is None:
-        return ""
-    counted, once = [], []
-    for block in _BLOCKS:
-        gains = own_runs.gains(table, f"CIDEr, {block}")
-        if not gains:
-            return ""
-        counted.append(f"{block} {sum(gain > 0 for gain, _ in gains)} of {len(gains)} losses")
-        once.append(f"{sum(seeds == 1 for _, seeds in gains)} of the {len(gains)}")
-    return f"CIDEr, beam, above MLE, if only by chance: {', '.join(counted)}; {' and '.join(once)} have one seed."
 
 
 def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:
