@@ -1,5 +1,6 @@
 """The first page in ten sentences or so: what a reader in a hurry would ask of it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,10 +12,8 @@ from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import ACROSS, WORSE, Overview
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import DECIDED, HOLDS, LESS, REVERSED, read
+from seqcap.report.verdicts import DECIDED, HOLDS, LESS, REVERSED
 
-_UNDECIDED = "undecided"
-_IN_PLACE = {"f1_true": ", in place of people:"}  # a measure -> what it stands in for
 _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
@@ -36,7 +35,7 @@ def in_short(
     report: Reported, main: Sequence[MainClaim], rows: Overview | None, on_other_data: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
     """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives."""
-    told = [_to_pick(rows), _of_main_claims(report, main)]
+    told = [_to_pick(rows)]
     told += learnt(rows) if rows else []
     told += [_of_smoothing(report, main), _of_studies(report), _of_failures(report)]
     told += [_on_other_data(report, data, of) for data, of in on_other_data.items()]
@@ -58,25 +57,6 @@ def _to_pick(rows: Overview | None) -> str:
     return f"**To pick** ([more](#what-to-use-when)). {_capital('. '.join(map(_capital, told)))}." if told else ""
 
 
-def _of_main_claims(report: Reported, main: Sequence[MainClaim]) -> str:
-    """The main claims by what became of them: those that hold, with who finds so; the others with their numbers."""
-    groups = dict[str, list[str]]()
-    for of in main:
-        said = f"{report.papers[of.paper].said['label']}'s"
-        verdict = read(of.claim.verdict) if of.claim.verdict in DECIDED else _UNDECIDED
-        if verdict == HOLDS:
-            # It is one sentence of a paper, and others may fail.
-            said += f" *{of.sentence.rstrip('.')}*" + (f" ({of.by_whom})" if of.by_whom else "")
-        elif of.claim.deciding.difference:
-            line = of.claim.deciding
-            unsure = f", but q {float(line.q):.3f}" if verdict == _UNDECIDED and line.side and line.q else ""
-            said += f" ({line.metric}{_IN_PLACE.get(line.key[1], '')} {numbers(line)}{unsure})"
-        groups.setdefault(verdict, []).append(said)
-    order = [*(read(verdict) for verdict in DECIDED), _UNDECIDED]
-    told = [f"{_capital(verdict)}: {'; '.join(groups[verdict])}." for verdict in order if verdict in groups]
-    return f"**Main claims** (papers' own runs). {' '.join(told)}" if told else ""
-
-
 def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
     """What its paper's own runs say."""
     told = []
@@ -87,11 +67,20 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
             alike = [kind for kind in kinds if kind.difference and _is_compared_alike(kind, line)]
             compared = [f"{kind.sides.partition(' against ')[0]} {numbers(kind)}" for kind in (*alike, line)]
             what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
-            begin = f"In our runs of its paper, {shortly(what)}, against {against}"
+            told.append(f"Of its paper's claims {_fared(summary)}.")
+            begin = f"In our runs, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
             told += [_of_longer_runs(summary), *_asked_elsewhere(summary)]
     told = [*filter(None, told), "No strength was tuned on these data."] if told else []
     return f"**Smoothing.** {' '.join(told)}" if told else ""
+
+
+def _fared(summary: Summary) -> str:
+    """ "2 hold, 9 are reversed, 2 are undecided": a paper's claims, by what became of them."""
+    claims = [claim for claim in summary.claims if not claim.control]
+    number = Counter(claim.verdict if claim.verdict in DECIDED else "" for claim in claims)
+    words = {HOLDS: "hold", REVERSED: "are reversed", LESS: "show no effect", "": "are undecided"}
+    return ", ".join(f"{number[verdict]} {said}" for verdict, said in words.items() if number[verdict])
 
 
 def _of_longer_runs(summary: Summary) -> str:
@@ -138,7 +127,9 @@ def _of_studies(report: Reported) -> str:
     for folder, summary in report.studies.items():
         page, title = report.page(folder), report.named_study(summary, summary.said["title"])
         lines = [(claim, claim.deciding) for claim in summary.claims]
-        claims = [f"{claim.sentence}: {line.metric} {numbers(line)}, *{claim.words}*" for claim, line in lines]
+        claims = [
+            f"*{_capital(claim.words)}*: {claim.sentence} ({line.metric} {numbers(line)})" for claim, line in lines
+        ]
         told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.")
     return " ".join(told)
 
@@ -156,7 +147,9 @@ def _of_failures(report: Reported) -> str:
             # Two sentences are no longer than a reason.
             which = [f"*{claim.sentence}*" if len(failed) <= _FEW else claim.id for claim in failed]
             why = known or "; ".join(which)
-            parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)} ({why})")
+            turned = sum(claim.verdict == REVERSED for claim in failed)
+            kinds = f", {turned or 'none'} reversed"
+            parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)}{kinds} ({why})")
     if not parts:
         return ""
     what = " (what may explain most)" if explained else ""
@@ -170,7 +163,7 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     if not of["compared"]:
         return ""
     against = len(of["alike"]) - of["as_claimed"]
-    how = f"{of['smaller']} less far" + (f"; {against} against print" if against else "")
+    how = f"of these {of['smaller']} less far" + (f", and {against} against print" if against else "")
     alike = f"{agree or 'none'} go{'es' * (agree < 2)} the same way there" + (f" ({how})" if agree else "")
     parts = [alike, f"{of['turned'] or 'none'} the other"]
     parts += [f"{silent} cannot be told there"] if silent else []
@@ -214,7 +207,10 @@ def _of_cost(report: Reported, rows: Overview | None) -> str:
     taken = {label: provenance.minutes_of_training(summary.provenance) for label, summary in _results(report).items()}
     told = [f"{label} {minutes}" for label, minutes in taken.items() if minutes]
     if told:
-        parts.append(f"all runs and seeds, in minutes: {', '.join(told)}")
+        total = sum(summary.provenance["minutes_of_training"] or 0 for summary in _results(report).values())
+        more = " or more" * any(minutes.endswith("more") for minutes in told)
+        together = f"; together {total:,.0f}{more}" if len(told) > 1 else ""
+        parts.append(f"all runs and seeds, in minutes: {', '.join(told)}{together}")
     return f"**Cost**, of one core or a shared GPU, without the common start: {'; '.join(parts)}." if parts else ""
 
 
@@ -247,7 +243,7 @@ def _unrecorded(report: Reported) -> str:
     for data, papers in report.published.items():
         known = [str(summary.said["label"]) for summary in papers.values() if summary.provenance["commit"]]
         if len(known) < len(papers):
-            told.append(f"{data} but for {', '.join(known)}" if known else data)
+            told.append(f"papers on {data} but for {', '.join(known)}" if known else data)
     return "; ".join(told)
 
 

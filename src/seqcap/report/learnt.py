@@ -9,6 +9,8 @@ from seqcap.report.overview import (
     DISTINCT,
     DIVERSITY,
     LITERAL,
+    PEOPLE,
+    PRECISION,
     RECALL,
     RECALL_OF_SAMPLES,
     SAMPLES,
@@ -84,6 +86,8 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     rest = [row for row in overview.objectives if AS_DIVERSE in row.levels and row not in (*better, *worse)]
     sides = {"have clearly more CIDEr": better, "have clearly less": worse, "are not told apart": rest}
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
+    beyond = [row for row in overview.objectives if DIVERSITY in row.levels and AS_DIVERSE not in row.levels]
+    told += [f"{_labels(beyond)} {_is(beyond)} more or less diverse than at any that was tried"] if beyond else []
     return f"Beside cross-entropy's samples at the temperature that makes them as diverse, {', '.join(told)}."
 
 
@@ -107,7 +111,7 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
     best = overview.best(column, better)
     assert best is not None
     first, *others = leaders(overview, best, base, column)
-    beside = [overview.beside_likelihood(first, name) for name in (column, CIDER, TRUTH)]
+    beside = [overview.beside_likelihood(first, name) for name in (column, CIDER, LITERAL, TRUTH, PRECISION)]
     text += f" Ahead is {first.label}: {'; '.join(filter(None, beside))}"
     text += f"; not told apart from it: {_with_levels(others, column)}." if others else "."
     if overview.has(LITERAL):
@@ -115,14 +119,23 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
         behind = [row for row in better if overview.is_ahead(base, row, LITERAL)]
         if ahead or behind:
             found = {"more": ahead, "fewer": behind}
-            parts = [f"{words} by those of {_labels(rows)}" for words, rows in found.items() if rows]
+            parts = [f"{words} by those of {_named(rows, LITERAL)}" for words, rows in found.items() if rows]
             text += f" The literal listener clearly finds {', '.join(parts)}."
         else:
             text += " A literal listener does not clearly find more, or fewer, by any of them."
     if overview.has(TRUTH):
         false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
         text += f" The captions of {_share(false, better)} of these are clearly less often true."
-    return text
+    return text + _by_references(overview, column)
+
+
+def _by_references(overview: Overview, column: str) -> str:
+    """What the references' own captions are found by, where the judge finds fewer by them than by an objective's."""
+    people = next((row for row in overview.rows if row.run == PEOPLE and column in row.levels), None)
+    if people is None or all(row.levels[column].value < people.levels[column].value for row in overview.objectives):
+        return ""
+    told = [f"{name} {people.levels[name].value:.1f}" for name in (column, LITERAL, TRUTH) if name in people.levels]
+    return f" By the {people.label} itself: {', '.join(told)}: the judge follows more than truth."
 
 
 def _of_truth(overview: Overview, base: Row) -> str:
@@ -130,8 +143,13 @@ def _of_truth(overview: Overview, base: Row) -> str:
     if not better:
         return ""
     worse = _behind(overview, base, TRUTH)
-    text = f"**Truth.** Captions of {_named(better, TRUTH)} are clearly more often true than cross-entropy's "
-    text += f"({base.levels[TRUTH].value:.1f}); {_named(worse, TRUTH)} clearly less often."
+    text = (
+        "**Truth.** A caption is true that says something and nothing false: a longer one fails more easily. Those of "
+    )
+    text += (
+        f"{_named(better, TRUTH)} are clearly more often true than cross-entropy's ({base.levels[TRUTH].value:.1f}); "
+    )
+    text += f"{_named(worse, TRUTH)} clearly less often; the others are not told apart from it."
     where = {RECALL: "in the best caption", RECALL_OF_SAMPLES: "in all samples of an image"}
     told = {
         words: _share([row for row in better if overview.is_ahead(base, row, column)], better)
