@@ -210,8 +210,8 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     # People's captions are found more often by the judge than any objective's; where they are not, this is told.
     poorer = table({**rows, "human": PEOPLE | {DISTINCT: 55}})
     assert learnt(poorer)[2].endswith(
-        "By the HUMAN itself: R@10 by the judge 55.0, R@10 by the literal listener 95.0, true captions 100.0: the judge "
-        "follows more than truth."
+        "By the HUMAN itself: R@10 by the judge 55.0, R@10 by the literal listener 95.0, true captions 100.0: the "
+        "judge follows more than truth."
     )
     same = dict.fromkeys(rows, BASE)
     quality, distinct = learnt(table(same))
