@@ -161,15 +161,14 @@ def test_in_short_says_where_other_data_do_not_know_what_is_true(here: Path, is_
 
 
 def test_in_short_tells_why_claims_failed_on_generated_data(here: Path):
-    """Without such a text, which they are."""
-    itself = "*a beats b*"
-    for failing, dataset, told in (("", "scenes", itself), ("of y", "scenes", "of y"), ("of y", "flickr8k", itself)):
+    """And which they are; of other data no reason is known."""
+    for failing, dataset, told in (("", "scenes", ""), ("of y", "scenes", " (of y)"), ("of y", "flickr8k", "")):
         invented_results("a", dataset=dataset, records=[recorded("a", **REVERSED)])
         path = Path("reports/a/results/claims.json")
         said = json_file.read_json(path)
         json_file.write_json(path, said | {"finding": said["finding"] | {"failing": failing}})
         write_report_config("a")
-        assert f": A 1 of 1, 1 reversed ({told}); [each]" in written()
+        assert f": A 1 of 1: reversed *a beats b*{told}.\n" in written()
 
 
 def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
@@ -204,8 +203,10 @@ def test_in_short_tells_what_longer_runs_say(here: Path):
     write_report_config("smoothing")
     line = next(line for line in written().splitlines() if line.startswith("- **Smoothing.**"))
     numbers = "+1.5 [0.3, 2.7]"
-    told = f"as strong Tok {numbers}, Seq {numbers}; a quarter as strong Tok {numbers}, Seq {numbers}"
-    assert f"With twice the updates: {told} (details, without a verdict). No strength" in line
+    told = (
+        f"as strong, ahead is Tok {numbers}, Seq {numbers}; a quarter as strong, ahead is Tok {numbers}, Seq {numbers}"
+    )
+    assert f"With twice the updates (details, without a verdict): {told}. No strength" in line
 
 
 def test_in_short_names_the_results_of_which_no_commit_is_known(here: Path):
@@ -292,7 +293,7 @@ def test_a_paper_without_results_is_named(here: Path):
 )
 def test_the_committed_pages_are_short(page: Path):
     first = REPOSITORY / "reports/report.md"
-    assert first.stat().st_size <= 52_500
+    assert first.stat().st_size <= 54_000
     assert len(first.read_text(encoding="utf-8").splitlines()) <= 285
     if (page.parent / "claims.csv").is_file():
         # What an experiment has published stays as it is until it runs again.

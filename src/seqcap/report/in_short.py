@@ -12,12 +12,12 @@ from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import ACROSS, WORSE, Overview
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import DECIDED, HOLDS, LESS, REVERSED
+from seqcap.report.verdicts import DECIDED, HOLDS, IN_PART, LESS, REVERSED
 
 _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
-_FEW = 2  # claims
+_FEW = 3  # claims
 # Its claims that ask the same of another captioner or task, and of which.
 _ELSEWHERE = {
     "L6b": "With attention, Tok-Seq",
@@ -63,15 +63,16 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
     for of in main:
         if of.paper == _SMOOTHING:
             line, summary = of.claim.deciding, report.papers[of.paper]
-            kinds = [claim.deciding for claim in summary.claims if claim.id in _KINDS]
-            alike = [kind for kind in kinds if kind.difference and _is_compared_alike(kind, line)]
-            compared = [f"{kind.sides.partition(' against ')[0]} {numbers(kind)}" for kind in (*alike, line)]
+            kinds = [claim for claim in summary.claims if claim.id in _KINDS and claim.deciding.difference]
+            alike = [*(claim for claim in kinds if _is_compared_alike(claim.deciding, line)), of.claim]
+            pairs = [(claim.deciding.sides.partition(" against ")[0], numbers(claim.deciding)) for claim in alike]
+            compared = [f"{loss} {difference}" for loss, difference in pairs]
             what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
-            told.append(f"Of its paper's claims {_fared(summary)}.")
+            told.append(f"Of its paper's claims {_fared(summary)}.{_helps(alike)}")
             begin = f"In our runs, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
             told += [_of_longer_runs(summary), *_asked_elsewhere(summary)]
-    told = [*filter(None, told), "No strength was tuned on these data."] if told else []
+    told = [*filter(None, told), "No strength was chosen by results on these data."] if told else []
     return f"**Smoothing.** {' '.join(told)}" if told else ""
 
 
@@ -79,21 +80,43 @@ def _fared(summary: Summary) -> str:
     """ "2 hold, 9 are reversed, 2 are undecided": a paper's claims, by what became of them."""
     claims = [claim for claim in summary.claims if not claim.control]
     number = Counter(claim.verdict if claim.verdict in DECIDED else "" for claim in claims)
-    words = {HOLDS: "hold", REVERSED: "are reversed", LESS: "show no effect", "": "are undecided"}
-    return ", ".join(f"{number[verdict]} {said}" for verdict, said in words.items() if number[verdict])
+    of_one = {HOLDS: "holds", REVERSED: "is reversed", LESS: "shows no effect", "": "is undecided"}
+    of_some = {HOLDS: "hold", REVERSED: "are reversed", LESS: "show no effect", "": "are undecided"}
+    counted = [(number[verdict], of_one if number[verdict] == 1 else of_some, verdict) for verdict in of_one]
+    return ", ".join(f"{count} {words[verdict]}" for count, words, verdict in counted if count)
+
+
+def _helps(claims: Sequence[Claim]) -> str:
+    """The answer to whether smoothing helps, where its kinds have one."""
+    verdicts = {claim.verdict for claim in claims}
+    told = {REVERSED: "does not help: each kind is behind", HOLDS: "helps: each kind is ahead"}
+    return f" At its strength it {told[verdicts.pop()]}." if len(verdicts) == 1 and verdicts <= told.keys() else ""
 
 
 def _of_longer_runs(summary: Summary) -> str:
     """What runs of twice the updates say of the same comparisons, as strong as printed and weaker."""
     lines = [line for claim in summary.claims for line in claim.lines if line.difference and line.key[4] == _LONGER]
-    by_strength = dict[str, list[str]]()
+    by_strength = dict[str, list[Line]]()
     for line in lines:
         if line.key[2] == "beam":
-            loss, _, strength = line.sides.partition(" against ")[0].removesuffix(_TWICE).partition(", ")
-            kind = loss.partition(" | ")[0]
-            by_strength.setdefault(strength or "as strong", []).append(f"{kind} {numbers(line)}")
-    parts = [f"{strength} {', '.join(told)}" for strength, told in by_strength.items()]
-    return f"With twice the updates: {'; '.join(parts)} (details, without a verdict)." if parts else ""
+            by_strength.setdefault(_loss_of(line).partition(", ")[2] or "as strong", []).append(line)
+    parts = [f"{strength}, {_by_side(of_strength)}" for strength, of_strength in by_strength.items()]
+    return f"With twice the updates (details, without a verdict): {'; '.join(parts)}." if parts else ""
+
+
+def _loss_of(line: Line) -> str:
+    """ "Tok | Glove sim, a quarter as strong"."""
+    return line.sides.partition(" against ")[0].removesuffix(_TWICE)
+
+
+def _by_side(lines: Sequence[Line]) -> str:
+    """ "behind are Tok-Seq -14.6 [-22.3, -6.9], not told apart from MLE Tok -0.9 [-3.9, 2.0]"."""
+    words = {1: "ahead is", -1: "behind is", 0: "not told apart from MLE"}
+    parts = []
+    for side, said in words.items():
+        told = [f"{_loss_of(line).partition(' | ')[0]} {numbers(line)}" for line in lines if line.side == side]
+        parts += [f"{said} {', '.join(told)}"] if told else []
+    return ", ".join(parts)
 
 
 def _asked_elsewhere(summary: Summary) -> list[str]:
@@ -144,17 +167,31 @@ def _of_failures(report: Reported) -> str:
         if failed and not summary.rule:
             known = summary.said["finding"].get("failing", "") if report.on_generated else ""
             explained |= bool(known)
-            # Two sentences are no longer than a reason.
-            which = [f"*{claim.sentence}*" if len(failed) <= _FEW else claim.id for claim in failed]
-            why = known or "; ".join(which)
-            turned = sum(claim.verdict == REVERSED for claim in failed)
-            kinds = f", {turned or 'none'} reversed"
-            parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)}{kinds} ({why})")
+            parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)}: {_which(failed)}{_because(known)}")
     if not parts:
         return ""
-    what = " (what may explain most)" if explained else ""
-    told = "; ".join(parts)
-    return f"**What did not reproduce.** Reversed or without effect{what}: {told}; [each](#what-did-not-reproduce)."
+    what = " (in brackets what may explain most)" if explained else ""
+    told = ". ".join(parts)
+    return f"**What did not reproduce** ([each](#what-did-not-reproduce)). Reversed or without effect{what}: {told}."
+
+
+def _which(failed: Sequence[Claim]) -> str:
+    """The claims that are reversed, as sentences where they are few, and those without effect."""
+    kinds = {f"{REVERSED} ": REVERSED, "no effect ": LESS}
+    parts = []
+    for said, verdict in kinds.items():
+        claims = [claim for claim in failed if claim.verdict == verdict]
+        named = [f"*{claim.sentence}*{_in_part(claim)}" if len(claims) <= _FEW else claim.id for claim in claims]
+        parts += [f"{said}{', '.join(named)}"] if named else []
+    return "; ".join(parts)
+
+
+def _in_part(claim: Claim) -> str:
+    return " (in part)" if IN_PART in claim.words else ""
+
+
+def _because(known: str) -> str:
+    return f" ({known})" if known else ""
 
 
 def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
@@ -171,8 +208,19 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     number = len(of["compared"])
     compared = f"{number} comparison{'s' * (number > 1)} that decide{'s' * (number == 1)} claims here"
     told = f"**{data}**{only}. Of {compared}, {', '.join(parts)}"
-    told += f"{_of_details(report, of)} ([more](#on-other-data))."
+    told += f"{_of_details(report, of)} ([more](#on-other-data)).{_for_example(report, of)}"
     return f"{told} {_lacking_there(report, data)}".rstrip()
+
+
+def _for_example(report: Reported, of: Mapping[str, Any]) -> str:
+    """Of each paper the first comparison that goes the same way there."""
+    first = dict[str, Any]()
+    for paper, pair in of["alike"]:
+        first.setdefault(paper, pair)
+    told = [
+        f"{shortly(pair.here.what)}, {numbers(pair.here)} here, {numbers(pair.there)} there" for pair in first.values()
+    ]
+    return f" The same way, such as {'; '.join(told)}." if told else ""
 
 
 def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
@@ -207,11 +255,23 @@ def _of_cost(report: Reported, rows: Overview | None) -> str:
     taken = {label: provenance.minutes_of_training(summary.provenance) for label, summary in _results(report).items()}
     told = [f"{label} {minutes}" for label, minutes in taken.items() if minutes]
     if told:
-        total = sum(summary.provenance["minutes_of_training"] or 0 for summary in _results(report).values())
-        more = " or more" * any(minutes.endswith("more") for minutes in told)
-        together = f"; together {total:,.0f}{more}" if len(told) > 1 else ""
-        parts.append(f"all runs and seeds, in minutes: {', '.join(told)}{together}")
+        parts.append(f"all runs and seeds, in minutes: {', '.join(told)}{_together(report)}")
     return f"**Cost**, of one core or a shared GPU, without the common start: {'; '.join(parts)}." if parts else ""
+
+
+def _together(report: Reported) -> str:
+    """The minutes of all results of which they are known, on GPUs by themselves; "" of a single one."""
+    summaries = list(_results(report).values())
+    known = [of.provenance for of in summaries if of.provenance["minutes_of_training"]]
+    if len(known) < 2:
+        return ""
+    minutes = {True: 0.0, False: 0.0}
+    for of in known:
+        minutes["; " in provenance.in_words(of)["processor"]] += of["minutes_of_training"]
+    more = " or more" * any(provenance.minutes_of_training(of).endswith("more") for of in known)
+    on_gpu = f", and {minutes[True]:,.0f} on a GPU" if minutes[True] else ""
+    lacking = ", without results of which it is not recorded" if len(known) < len(summaries) else ""
+    return f"; together {minutes[False]:,.0f}{more}{on_gpu}{lacking}"
 
 
 def _of_origin(report: Reported) -> str:
@@ -234,7 +294,9 @@ def _of_origin(report: Reported) -> str:
     lacking = f" (not recorded: {unknown})" if unknown else ""
     where = "; ".join([_either(list(processors)), *trained])
     number = f"{len(commits)} commit{'s' * (len(commits) != 1)}"
-    return f"**Made** on {where}; {dates}, {number}{lacking} ([each](#where-this-comes-from))."
+    across = report.papers.get(ACROSS)
+    table = f" (the table of all objectives: `{across.provenance['commit']}`)" if across else ""
+    return f"**Made** on {where}; {dates}, {number}{table}{lacking} ([each](#where-this-comes-from))."
 
 
 def _unrecorded(report: Reported) -> str:

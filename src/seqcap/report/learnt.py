@@ -87,7 +87,9 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     sides = {"have clearly more CIDEr": better, "have clearly less": worse, "are not told apart": rest}
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
     beyond = [row for row in overview.objectives if DIVERSITY in row.levels and AS_DIVERSE not in row.levels]
-    told += [f"{_labels(beyond)} {_is(beyond)} more or less diverse than at any that was tried"] if beyond else []
+    for word, is_more in (("more", True), ("less", False)):
+        rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
+        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than at any that was tried"] if rows else []
     return f"Beside cross-entropy's samples at the temperature that makes them as diverse, {', '.join(told)}."
 
 
@@ -149,7 +151,8 @@ def _of_truth(overview: Overview, base: Row) -> str:
     text += (
         f"{_named(better, TRUTH)} are clearly more often true than cross-entropy's ({base.levels[TRUTH].value:.1f}); "
     )
-    text += f"{_named(worse, TRUTH)} clearly less often; the others are not told apart from it."
+    rest = len(better) + len(worse) < len([row for row in overview.objectives if TRUTH in row.levels])
+    text += f"{_named(worse, TRUTH)} clearly less often" + ("; the others are not told apart from it." if rest else ".")
     where = {RECALL: "in the best caption", RECALL_OF_SAMPLES: "in all samples of an image"}
     told = {
         words: _share([row for row in better if overview.is_ahead(base, row, column)], better)
