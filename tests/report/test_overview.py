@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from seqcap.report.advice import advice
+from seqcap.report.advice import CHEAP_DIVERSITY, advice
 from seqcap.report.learnt import learnt
 from seqcap.report.overview import (
     AS_DIVERSE,
@@ -232,3 +232,13 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     assert said(beside).endswith(f"at the temperature that makes them as diverse, {expected}, {rest}")
     many = {f"other{number}": REINFORCED | {AS_DIVERSE: -20 - number} for number in range(9)}
     assert "those of 10 others (-15.0 to -28.0) have clearly less" in said({**beside, **many})
+
+
+def test_the_nearest_to_cheap_diversity_has_what_it_gains_over_a_temperature(rows):
+    def note(of):
+        return next(row for row in advice(table(of)) if row.use == CHEAP_DIVERSITY).note
+
+    told = "Its samples have 12.0 more CIDEr than cross-entropy's at the temperature of equal Div-2."
+    assert told not in note(rows)
+    assert told in note({**rows, "xe": BASE | {AS_DIVERSE: 0}, "tok": SMOOTHING | {AS_DIVERSE: 12}})
+    assert told not in note({**rows, "xe": BASE | {AS_DIVERSE: 0}, "tok": SMOOTHING | {AS_DIVERSE: 2}})

@@ -61,6 +61,7 @@ def first_page(report: Reported) -> str:
         counted=outcomes.counted,
         counts=_counts(report),
         failed=outcomes.failed(report.papers),
+        fared=outcomes.fared,
         in_part=IN_PART,
         reversed_controls=outcomes.reversed_controls(report.papers),
         **_example(report),

@@ -1,6 +1,5 @@
 """The first page in ten sentences or so: what a reader in a hurry would ask of it."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +8,10 @@ from seqcap.report.advice import advice
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
-from seqcap.report.outcomes import numbers, shortly
+from seqcap.report.outcomes import fared, numbers, shortly
 from seqcap.report.overview import ACROSS, WORSE, Overview
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import DECIDED, HOLDS, IN_PART, LESS, REVERSED
+from seqcap.report.verdicts import HOLDS, IN_PART, LESS, REVERSED
 
 _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
@@ -68,7 +67,7 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
             pairs = [(claim.deciding.sides.partition(" against ")[0], numbers(claim.deciding)) for claim in alike]
             compared = [f"{loss} {difference}" for loss, difference in pairs]
             what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
-            told.append(f"Of its paper's claims {_fared(summary)}.{_helps(alike)}")
+            told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike)}")
             begin = f"In our runs, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
             told += [_of_longer_runs(summary), *_asked_elsewhere(summary)]
@@ -76,20 +75,10 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
     return f"**Smoothing.** {' '.join(told)}" if told else ""
 
 
-def _fared(summary: Summary) -> str:
-    """ "2 hold, 9 are reversed, 2 are undecided": a paper's claims, by what became of them."""
-    claims = [claim for claim in summary.claims if not claim.control]
-    number = Counter(claim.verdict if claim.verdict in DECIDED else "" for claim in claims)
-    of_one = {HOLDS: "holds", REVERSED: "is reversed", LESS: "shows no effect", "": "is undecided"}
-    of_some = {HOLDS: "hold", REVERSED: "are reversed", LESS: "show no effect", "": "are undecided"}
-    counted = [(number[verdict], of_one if number[verdict] == 1 else of_some, verdict) for verdict in of_one]
-    return ", ".join(f"{count} {words[verdict]}" for count, words, verdict in counted if count)
-
-
 def _helps(claims: Sequence[Claim]) -> str:
     """The answer to whether smoothing helps, where its kinds have one."""
     verdicts = {claim.verdict for claim in claims}
-    told = {REVERSED: "does not help: each kind is behind", HOLDS: "helps: each kind is ahead"}
+    told = {REVERSED: "does not help captions without attention", HOLDS: "helps captions without attention"}
     return f" At its strength it {told[verdicts.pop()]}." if len(verdicts) == 1 and verdicts <= told.keys() else ""
 
 
@@ -201,7 +190,9 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
         return ""
     against = len(of["alike"]) - of["as_claimed"]
     how = f"of these {of['smaller']} less far" + (f", and {against} against print" if against else "")
-    alike = f"{agree or 'none'} go{'es' * (agree < 2)} the same way there" + (f" ({how})" if agree else "")
+    alike = f"{agree or 'none'} go{'es' * (agree < 2)} the same way there, by intervals" + (
+        f" ({how})" if agree else ""
+    )
     parts = [alike, f"{of['turned'] or 'none'} the other"]
     parts += [f"{silent} cannot be told there"] if silent else []
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from seqcap.report import own_runs
@@ -171,3 +171,10 @@ def _reason(claim: Claim) -> str:
 def _measure(line: Line, several: bool) -> str:
     """What a comparison is of, with its right side where the claim has several."""
     return f"{line.metric} against {line.sides.partition(' against ')[2]}" if several else line.metric
+
+
+def fared(claims: Iterable[Claim]) -> str:
+    """ "1 holds, 9 are reversed, 2 are undecided": claims, without controls, by what became of them."""
+    number = Counter(claim.verdict if claim.verdict in _COUNTED else "" for claim in claims if not claim.control)
+    told = [(number[verdict], one, several) for verdict, (one, several) in _COUNTED.items() if number[verdict]]
+    return ", ".join(f"{count} {one if count == 1 else several}" for count, one, several in told)
