@@ -223,6 +223,7 @@ def decode(config: Mapping[str, Any]) -> dict[str, Any]:
         beam=5,
         samples=SAMPLES,
         no_repeat_ngram=0,
+        temperature=1.0,
         batch_size=decoding_batch(),
         decoded="",
     )
