@@ -9,11 +9,12 @@ import pytest
 from seqcap.report.advice import CHEAP_DIVERSITY, advice
 from seqcap.report.learnt import learnt
 from seqcap.report.overview import (
-    AS_DIVERSE,
     CIDER,
     DISTINCT,
     DIVERSITY,
     LITERAL,
+    MORE_CIDER,
+    MORE_RECALL,
     SAMPLES,
     TRUTH,
     TWIN,
@@ -226,11 +227,15 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
 
     assert said(rows).endswith("cross-entropy at another one, the cheapest rival, was not tried.")
     gains = {"xe": 0, "tok": -15, "scst": 12.5, "joint": 3}
-    beside = {run: levels | ({AS_DIVERSE: gains[run]} if run in gains else {}) for run, levels in rows.items()}
+    beside = {run: levels | ({MORE_CIDER: gains[run]} if run in gains else {}) for run, levels in rows.items()}
     expected = "those of SCST +12.5 have clearly more CIDEr, those of TOK -15.0 have clearly less"
     rest = "those of JOINT +3.0 are not told apart."
-    assert said(beside).endswith(f"at the temperature that makes them as diverse, {expected}, {rest}")
-    many = {f"other{number}": REINFORCED | {AS_DIVERSE: -20 - number} for number in range(9)}
+    alone = "Objectives were drawn at temperature 1 alone."
+    assert said(beside).endswith(f"at the temperature that makes them as diverse, {expected}, {rest} {alone}")
+    facts = {"xe": 0, "tok": 0, "scst": -11, "joint": 0}
+    poorer = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
+    assert said(poorer).endswith(f"{rest[:-1]}; SCST then tell clearly fewer true facts. {alone}")
+    many = {f"other{number}": REINFORCED | {MORE_CIDER: -20 - number} for number in range(9)}
     assert "those of 10 others (-15.0 to -28.0) have clearly less" in said({**beside, **many})
 
 
@@ -240,5 +245,5 @@ def test_the_nearest_to_cheap_diversity_has_what_it_gains_over_a_temperature(row
 
     told = "Its samples have 12.0 more CIDEr than cross-entropy's at the temperature of equal Div-2."
     assert told not in note(rows)
-    assert told in note({**rows, "xe": BASE | {AS_DIVERSE: 0}, "tok": SMOOTHING | {AS_DIVERSE: 12}})
-    assert told not in note({**rows, "xe": BASE | {AS_DIVERSE: 0}, "tok": SMOOTHING | {AS_DIVERSE: 2}})
+    assert told in note({**rows, "xe": BASE | {MORE_CIDER: 0}, "tok": SMOOTHING | {MORE_CIDER: 12}})
+    assert told not in note({**rows, "xe": BASE | {MORE_CIDER: 0}, "tok": SMOOTHING | {MORE_CIDER: 2}})

@@ -206,7 +206,7 @@ def test_in_short_tells_what_longer_runs_say(here: Path):
     told = (
         f"as strong, ahead is Tok {numbers}, Seq {numbers}; a quarter as strong, ahead is Tok {numbers}, Seq {numbers}"
     )
-    assert f"With twice the updates (details, without a verdict): {told}. No strength" in line
+    assert f"With twice the updates (details of 3 seeds, added later, without a verdict): {told}. No strength" in line
 
 
 def test_in_short_names_the_results_of_which_no_commit_is_known(here: Path):

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from seqcap.report.overview import (
-    AS_DIVERSE,
     CIDER,
     DISTINCT,
     DIVERSITY,
     LITERAL,
+    MORE_CIDER,
     PEOPLE,
     PRECISION,
     RECALL,
@@ -101,8 +101,8 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     most = overview.best(DIVERSITY, diverse)
     if most is not None and most is not nearest:
         notes.insert(0, f"More diverse, at a higher cost: {most.label} ({_levels(most, columns[0] + columns[1][:1])}).")
-    if overview.is_ahead(nearest, base, AS_DIVERSE):
-        gain = nearest.levels[AS_DIVERSE].value
+    if overview.is_ahead(nearest, base, MORE_CIDER):
+        gain = nearest.levels[MORE_CIDER].value
         notes.insert(
             0, f"Its samples have {gain:.1f} more CIDEr than cross-entropy's at the temperature of equal Div-2."
         )

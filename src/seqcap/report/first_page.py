@@ -167,7 +167,7 @@ def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
     return found | {
         "rows": rows,
         "table": rows.markdown(
-            without=[AS_DIVERSE, PRECISION, *([TWIN] if rows.has(DISTINCT) else [])],
+            without=[*AS_DIVERSE, PRECISION, *([TWIN] if rows.has(DISTINCT) else [])],
             more={
                 "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
                 "minutes used": {run: f"{number:.1f}" for run, number in taken.items()},

@@ -90,7 +90,10 @@ def _of_longer_runs(summary: Summary) -> str:
         if line.key[2] == "beam":
             by_strength.setdefault(_loss_of(line).partition(", ")[2] or "as strong", []).append(line)
     parts = [f"{strength}, {_by_side(of_strength)}" for strength, of_strength in by_strength.items()]
-    return f"With twice the updates (details, without a verdict): {'; '.join(parts)}." if parts else ""
+    if not parts:
+        return ""
+    seeds = min(number for line in lines for number in line.seeds)
+    return f"With twice the updates (details of {seeds} seeds, added later, without a verdict): {'; '.join(parts)}."
 
 
 def _loss_of(line: Line) -> str:

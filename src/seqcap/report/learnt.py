@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from seqcap.report.advice import CHEAP_DIVERSITY, advice, leaders
 from seqcap.report.overview import (
-    AS_DIVERSE,
     CIDER,
     DISTINCT,
     DIVERSITY,
     LITERAL,
+    MORE_CIDER,
+    MORE_RECALL,
     PEOPLE,
     PRECISION,
     RECALL,
@@ -80,23 +81,27 @@ def _of_samples(overview: Overview, base: Row) -> str:
 
 def _beside_temperatures(overview: Overview, base: Row) -> str:
     """What samples have over those of cross-entropy at the temperature that makes these as diverse."""
-    if not overview.has(AS_DIVERSE):
+    if not overview.has(MORE_CIDER):
         return "All are drawn at temperature 1; cross-entropy at another one, the cheapest rival, was not tried."
-    better, worse = _ahead(overview, base, AS_DIVERSE), _behind(overview, base, AS_DIVERSE)
-    rest = [row for row in overview.objectives if AS_DIVERSE in row.levels and row not in (*better, *worse)]
+    better, worse = _ahead(overview, base, MORE_CIDER), _behind(overview, base, MORE_CIDER)
+    rest = [row for row in overview.objectives if MORE_CIDER in row.levels and row not in (*better, *worse)]
     sides = {"have clearly more CIDEr": better, "have clearly less": worse, "are not told apart": rest}
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
-    beyond = [row for row in overview.objectives if DIVERSITY in row.levels and AS_DIVERSE not in row.levels]
+    beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
     for word, is_more in (("more", True), ("less", False)):
         rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
         told += [f"{_labels(rows)} {_is(rows)} {word} diverse than at any that was tried"] if rows else []
-    return f"Beside cross-entropy's samples at the temperature that makes them as diverse, {', '.join(told)}."
+    text = f"Beside cross-entropy's samples at the temperature that makes them as diverse, {', '.join(told)}"
+    poorer = [row for row in better if overview.is_ahead(base, row, MORE_RECALL)]
+    if poorer:
+        text += f"; {_labels(poorer)} then tell clearly fewer true facts"
+    return f"{text}. Objectives were drawn at temperature 1 alone."
 
 
 def _with_gains(rows: Sequence[Row]) -> str:
     """ "A +12.1": rows with what they have over cross-entropy's samples, the most first; of many, how many."""
-    ordered = sorted(rows, key=lambda row: -row.levels[AS_DIVERSE].value)
-    gains = [f"{row.levels[AS_DIVERSE].value:+.1f}" for row in ordered]
+    ordered = sorted(rows, key=lambda row: -row.levels[MORE_CIDER].value)
+    gains = [f"{row.levels[MORE_CIDER].value:+.1f}" for row in ordered]
     if len(rows) > _MOST_NAMED:
         return f"{len(rows)} others ({gains[0]} to {gains[-1]})"
     return _and([f"{row.label} {gain}" for row, gain in zip(ordered, gains, strict=True)])

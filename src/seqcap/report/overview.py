@@ -23,8 +23,10 @@ TRUTH, PRECISION, RECALL = "true captions", "true precision, beam", "true recall
 WORDS, SAMPLES, DIVERSITY = "words", "CIDEr, samples", "Div-2, samples"
 BETTER, WORSE = "▲", "▼"  # clearly, than cross-entropy trained further
 RECALL_OF_SAMPLES = "true recall, samples"
-# How much more CIDEr samples have than cross-entropy's at the temperature that makes those as diverse, by Div-2.
-AS_DIVERSE = "CIDEr, samples, over cross-entropy's as diverse"
+# How much more samples have than cross-entropy's at the temperature that makes those as diverse, by Div-2; and of
+# which column that is.
+MORE_CIDER, MORE_RECALL = (f"{of}, over cross-entropy's as diverse" for of in (SAMPLES, RECALL_OF_SAMPLES))
+AS_DIVERSE = MappingProxyType({MORE_CIDER: SAMPLES, MORE_RECALL: RECALL_OF_SAMPLES})
 
 # Of a line of the CSV file: one row in one column. `ahead_of`: the runs of which it is shown to be better in this
 # column, separated by spaces.

@@ -1,12 +1,13 @@
 """All objectives on one captioner, and how well the papers' yardsticks rank them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from seqcap.config import Frozen
 from seqcap.metrics import registry
@@ -17,9 +18,9 @@ from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.reported import ReportedRun
 from seqcap.report.selection import kept
-from seqcap.report.statistics import SIGNIFICANCE, Contrast, Floats, Missing, difference, q_values
+from seqcap.report.statistics import SIGNIFICANCE, Contrast, Floats, Missing, Number, common_seeds, q_values
 from seqcap.report.tables import Cell, Content, Estimate, Measure, Table, people_label, shown
-from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level
+from seqcap.report.tradeoff import level
 from seqcap.report.verdicts import LEAST_SEEDS
 
 OTHERS = "others"
@@ -126,42 +127,67 @@ def objectives(results: Results) -> Content:
     return Content(cells, words=words, layout=OverviewTable)
 
 
-def _beside_as_diverse(results: Results, blocks: Mapping[str, Sequence[ReportedRun]]) -> list[Line]:
-    """The column `AS_DIVERSE`: a line for each objective, and one of 0 for cross-entropy itself."""
-    found = {run.name: over_cross_entropy(results, run.name) for runs in blocks.values() for run in runs}
-    base = next((name for name in found if name in FILE.temperatures), "")
-    told = {name: gain for name, gain in found.items() if isinstance(gain, Contrast) and name != base}
-    if not told:
-        return []
-    p_values = [float(gain.spread.p_value(gain.value)) for gain in told.values()]
-    apart = [name for name, q in zip(told, q_values(p_values), strict=True) if q < SIGNIFICANCE]
+def _beside_as_diverse(results: Results, blocks: Mapping[str, Sequence[ReportedRun]]) -> Iterator[Line]:
+    """The columns of `AS_DIVERSE`: a line for each objective, and one of 0 for cross-entropy itself."""
     units = results.kind(results.config.pictures).units
-    lines = []
-    for paper, runs in blocks.items():
-        for run in runs:
-            ahead = [base] if run.name in apart and told[run.name].value > 0 else []
-            ours = shown(found[run.name], units)
-            if run.name == base:
-                ahead, ours = [name for name in apart if told[name].value < 0], Estimate(0.0)
-            named = (paper, run.label, run.name, run.objective)
-            lines.append(_line(results, AS_DIVERSE, COLUMNS[SAMPLES], ours, named, tuple(ahead)))
-    return lines
+    for column, of in AS_DIVERSE.items():
+        measure = COLUMNS[of]
+        found = {run.name: over_cross_entropy(results, run.name, measure) for runs in blocks.values() for run in runs}
+        base = next((name for name in found if name in FILE.temperatures), "")
+        told = {name: gain for name, gain in found.items() if isinstance(gain, Contrast) and name != base}
+        p_values = [float(gain.spread.p_value(gain.value)) for gain in told.values()]
+        apart = [name for name, q in zip(told, q_values(p_values), strict=True) if q < SIGNIFICANCE]
+        for paper, runs in blocks.items() if told else ():
+            for run in runs:
+                ahead = [base] if run.name in apart and told[run.name].value > 0 else []
+                ours = shown(found[run.name], units)
+                if run.name == base:
+                    ahead, ours = [name for name in apart if told[name].value < 0], Estimate(0.0)
+                named = (paper, run.label, run.name, run.objective)
+                yield _line(results, column, measure, ours, named, tuple(ahead))
 
 
-def over_cross_entropy(results: Results, name: str) -> Contrast | Missing:
-    """How much more CIDEr a run's samples have than cross-entropy's where these have the run's Div-2 (its mean over
-    seeds). Between temperatures a line counts. What is beyond them all with any seed is missing."""
+def over_cross_entropy(results: Results, name: str, measure: Measure) -> Contrast | Missing:
+    """How much more of a measure a run's samples have than cross-entropy's at the temperature with which these have
+    its Div-2, seed by seed. Through the temperatures a monotone cubic is drawn (PCHIP): the curve is concave, so that
+    straight lines would lie below it. How far test items move the difference is read off straight lines, though, whose
+    error hardly depends on the items. What no temperature is as diverse as with each seed is missing."""
     runs = tuple(of for of in FILE.temperatures if of in results.by_name)
-    diversity = level(results, name, COLUMNS[DIVERSITY])
-    if diversity is None or len(runs) < 2:
+    if len(runs) < 2:
         return Missing("cross-entropy's samples were drawn at one temperature", absent=True)
-    # No paper prints such a point.
-    point = OperatingPoint(COLUMNS[DIVERSITY], diversity, printed=np.nan, scale=100)
-    likelihood = Reading(Curve("cross-entropy", runs), COLUMNS[SAMPLES], point).number(results)
-    gain = difference(COLUMNS[SAMPLES].number(results, name), likelihood, results.share_start([(name,), runs]))
-    if isinstance(gain, Contrast) and gain.untestable:
-        return Missing(gain.untestable)
-    return gain
+    of_diversity = COLUMNS[DIVERSITY]
+    names = (name, *runs)
+    diversity = results.scores.samples(names, of_diversity.decoder, of_diversity.metric, of_diversity.captions)
+    value = results.scores.samples(names, measure.decoder, measure.metric, measure.captions)
+    if isinstance(diversity, Missing):
+        return diversity
+    if isinstance(value, Missing):
+        return value
+    seeds = common_seeds([tuple(sample.seeds.tolist()) for sample in (*diversity, *value)])
+    by_seed, moved = dict[int, float](), []
+    for seed in seeds:
+        x, y = (np.array([sample.by_seed[sample.seeds == seed][0] for sample in of]) for of in (diversity, value))
+        curve = PchipInterpolator(x[1:], y[1:], extrapolate=False)
+        by_seed[seed] = float(y[0] - curve(x[0]))
+        xs, ys = (
+            np.stack([sample.resampled[:, sample.seeds == seed][:, 0] for sample in of], axis=1)
+            for of in (diversity, value)
+        )
+        moved.append(_over_lines(xs, ys) - _over_lines(x[None], y[None]) + by_seed[seed])
+    beyond = [str(seed) for seed, gain in by_seed.items() if np.isnan(gain)]
+    if beyond or not seeds:
+        return Missing(
+            f"no temperature is as diverse with seed {' and '.join(beyond)}" if seeds else "no seeds in common"
+        )
+    items = min(int(sample.counted.any(axis=1).sum()) for sample in value)
+    number = Number(float(np.mean(list(by_seed.values()))), by_seed, np.stack(moved, axis=1), items)
+    return Contrast((number,), (1.0,))
+
+
+def _over_lines(x: Floats, y: Floats) -> Floats:
+    """y over straight lines through the others [n]: of n cases [n, 1 + points], the first column is compared."""
+    lines: Floats = np.array([np.interp(at[0], at[1:], of[1:]) for at, of in zip(x, y, strict=True)])
+    return y[:, 0] - lines
 
 
 def temperatures(results: Results) -> list[Cell]:
