@@ -90,7 +90,7 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
     for word, is_more in (("more", True), ("less", False)):
         rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
-        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than at any that was tried"] if rows else []
+        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than at any tried"] if rows else []
     text = f"Beside cross-entropy's samples at the temperature that makes them as diverse, {', '.join(told)}"
     poorer = [row for row in better if overview.is_ahead(base, row, MORE_RECALL)]
     if poorer:
