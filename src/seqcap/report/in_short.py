@@ -192,16 +192,24 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     if not of["compared"]:
         return ""
     against = len(of["alike"]) - of["as_claimed"]
-    how = f"of these {of['smaller']} less far" + (f", and {against} against print" if against else "")
-    alike = f"{agree or 'none'} go{'es' * (agree < 2)} the same way there, by intervals" + (
-        f" ({how})" if agree else ""
-    )
-    parts = [alike, f"{of['turned'] or 'none'} the other"]
-    parts += [f"{silent} cannot be told there"] if silent else []
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
     number = len(of["compared"])
-    compared = f"{number} comparison{'s' * (number > 1)} that decide{'s' * (number == 1)} claims here"
-    told = f"**{data}**{only}. Of {compared}, {', '.join(parts)}"
+    if number == 1:
+        way = (
+            "goes the same way there"
+            if agree
+            else "goes the other way there"
+            if of["turned"]
+            else "cannot be told there"
+        )
+        told = f"**{data}**{only}. The one comparison that decides a claim here {way}{', against print' * against}"
+    else:
+        kinds = {"less far": of["smaller"], "against print": against}
+        how = " and ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+        alike = f"{agree or 'none'} go{'es' * (agree < 2)} the same way there, by intervals"
+        parts = [alike + (f" (of these {how})" if how else ""), f"{of['turned'] or 'none'} the other"]
+        parts += [f"{silent} cannot be told there"] if silent else []
+        told = f"**{data}**{only}. Of {number} comparisons that decide claims here, {', '.join(parts)}"
     told += f"{_of_details(report, of)} ([more](#on-other-data)).{_for_example(report, of)}"
     return f"{told} {_lacking_there(report, data)}".rstrip()
 
@@ -214,7 +222,8 @@ def _for_example(report: Reported, of: Mapping[str, Any]) -> str:
     told = [
         f"{shortly(pair.here.what)}, {numbers(pair.here)} here, {numbers(pair.there)} there" for pair in first.values()
     ]
-    return f" The same way, such as {'; '.join(told)}." if told else ""
+    such = "The same way, such as " * (len(of["compared"]) > 1)
+    return f" {such}{'; '.join(told)}." if told else ""
 
 
 def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
