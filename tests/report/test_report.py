@@ -192,7 +192,7 @@ def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
 def test_in_short_tells_what_longer_runs_say(here: Path):
     """By strength, of a beam, of whatever claims have such comparisons among their details."""
     records = [recorded("smoothing", left="a"), recorded("smoothing", claim="L1", left="b")]
-    for claim, label in (("C1", "Tok | Glove sim"), ("L1", "Seq | CIDER")):
+    for claim, label in (("C1", "Tok"), ("L1", "Seq")):
         for strength in ("", ", a quarter as strong"):
             left = side(f"{label}{strength}, twice the epochs", {1: 102.0, 2: 102.5, 3: 103.0})
             sides = (left, side("MLE, twice the epochs", {1: 101.0, 2: 101.0, 3: 101.0}))

@@ -97,7 +97,7 @@ def _of_longer_runs(summary: Summary) -> str:
 
 
 def _loss_of(line: Line) -> str:
-    """ "Tok | Glove sim, a quarter as strong"."""
+    """ "Tok, a quarter as strong"."""
     return line.sides.partition(" against ")[0].removesuffix(_TWICE)
 
 
@@ -106,7 +106,7 @@ def _by_side(lines: Sequence[Line]) -> str:
     words = {1: "ahead is", -1: "behind is", 0: "not told apart from MLE"}
     parts = []
     for side, said in words.items():
-        told = [f"{_loss_of(line).partition(' | ')[0]} {numbers(line)}" for line in lines if line.side == side]
+        told = [f"{_loss_of(line).partition(', ')[0]} {numbers(line)}" for line in lines if line.side == side]
         parts += [f"{said} {', '.join(told)}"] if told else []
     return ", ".join(parts)
 
@@ -195,13 +195,12 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
     number = len(of["compared"])
     if number == 1:
-        way = (
-            "goes the same way there"
-            if agree
-            else "goes the other way there"
-            if of["turned"]
-            else "cannot be told there"
-        )
+        ways = {
+            "goes the same way there": agree,
+            "goes the other way there": of["turned"],
+            "cannot be told there": silent,
+        }
+        way = next(said for said, count in ways.items() if count)
         told = f"**{data}**{only}. The one comparison that decides a claim here {way}{', against print' * against}"
     else:
         kinds = {"less far": of["smaller"], "against print": against}

@@ -20,7 +20,6 @@ class MainClaim:
     claim: Claim
     sentence: str
     verdict: str  # in words
-    by_whom: str  # who finds so; "" where no listener is asked
     there: Mapping[str, There]  # data -> the same comparison on it
     notes: Sequence[str]  # sentences
 
@@ -33,12 +32,11 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
         if claim is not None:
             controls = [other for other in report.shown(paper) if other.control and other.deciding.difference]
             judged = _by_the_judge(claim, controls)
-            by = _by_whom(claim, judged)
-            verdict = ", ".join(filter(None, [words(claim), by]))
+            verdict = ", ".join(filter(None, [words(claim), _by_whom(claim, judged)]))
             notes = _notes(paper, summary, claim, judged, rows)
             notes += [_of_control(paper, control) for control in controls if control is not judged]
             sentence = summary.said["finding"]["sentence"]
-            found.append(MainClaim(paper, claim, sentence, verdict, by, report.elsewhere(paper, claim), notes))
+            found.append(MainClaim(paper, claim, sentence, verdict, report.elsewhere(paper, claim), notes))
     return found
 
 
