@@ -189,7 +189,7 @@ def test_a_run_without_attention_and_without_mle():
 
 
 def test_runs_that_are_not_in_print_gain_over_runs_of_their_own(monkeypatch: pytest.MonkeyPatch):
-    others = {"lstm": {"lstm_tok_rfreq": "lstm_tok", "lstm_tok_quarter": "lstm_mle_longer"}}
+    others = {"lstm": {"lstm_tok_rfreq": "lstm_tok", "lstm_tok_quarter": "lstm_mle"}}
     monkeypatch.setattr(rows, "FILE", FILE.model_copy(update={"others": others}))
     gains = lines(whole("smoothing"), "smoothing_gains")
     gains = gains[gains["column"] == "gain over MLE"].set_index(["block", "row"])["ours"].astype(float)

@@ -26,8 +26,7 @@ _ELSEWHERE = {
 }
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
-# Likelihood that its losses are compared with after twice the updates, and how their labels end.
-_LONGER, _TWICE = "lstm_mle_longer", ", twice the epochs"
+_WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
 def in_short(
@@ -70,7 +69,7 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
             told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike)}")
             begin = f"In our runs, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += [_of_longer_runs(summary), *_asked_elsewhere(summary)]
+            told += [_of_weaker_runs(summary), *_asked_elsewhere(summary)]
     told = [*filter(None, told), "No strength was chosen by results on these data."] if told else []
     return f"**Smoothing.** {' '.join(told)}" if told else ""
 
@@ -82,31 +81,25 @@ def _helps(claims: Sequence[Claim]) -> str:
     return f" At its strength it {told[verdicts.pop()]}." if len(verdicts) == 1 and verdicts <= told.keys() else ""
 
 
-def _of_longer_runs(summary: Summary) -> str:
-    """What runs of twice the updates say of the same comparisons, as strong as printed and weaker."""
-    lines = [line for claim in summary.claims for line in claim.lines if line.difference and line.key[4] == _LONGER]
-    by_strength = dict[str, list[Line]]()
-    for line in lines:
-        if line.key[2] == "beam":
-            by_strength.setdefault(_loss_of(line).partition(", ")[2] or "as strong", []).append(line)
-    parts = [f"{strength}, {_by_side(of_strength)}" for strength, of_strength in by_strength.items()]
-    if not parts:
+def _of_weaker_runs(summary: Summary) -> str:
+    """What runs a quarter as strong say of the same comparisons."""
+    lines = [line for claim in summary.claims for line in claim.lines if line.difference and _is_weaker(line)]
+    if not lines:
         return ""
     seeds = min(number for line in lines for number in line.seeds)
-    return f"With twice the updates (details of {seeds} seeds, added later, without a verdict): {'; '.join(parts)}."
+    return f"A quarter as strong (details of {seeds} seeds, added later, without a verdict), {_by_side(lines)}."
 
 
-def _loss_of(line: Line) -> str:
-    """ "Tok, a quarter as strong"."""
-    return line.sides.partition(" against ")[0].removesuffix(_TWICE)
+def _is_weaker(line: Line) -> bool:
+    return line.key[2] == "beam" and line.key[3].endswith(_WEAKER)
 
 
 def _by_side(lines: Sequence[Line]) -> str:
-    """ "behind are Tok-Seq -14.6 [-22.3, -6.9], not told apart from MLE Tok -0.9 [-3.9, 2.0]"."""
+    """ "behind is Tok-Seq -14.6 [-22.3, -6.9], not told apart from MLE Tok -0.9 [-3.9, 2.0]"."""
     words = {1: "ahead is", -1: "behind is", 0: "not told apart from MLE"}
     parts = []
     for side, said in words.items():
-        told = [f"{_loss_of(line).partition(', ')[0]} {numbers(line)}" for line in lines if line.side == side]
+        told = [f"{line.sides.partition(', ')[0]} {numbers(line)}" for line in lines if line.side == side]
         parts += [f"{said} {', '.join(told)}"] if told else []
     return ", ".join(parts)
 
