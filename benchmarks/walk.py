@@ -58,9 +58,10 @@ from seqcap.config import StageConfig
 from seqcap.data.captions import ImageData
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import EOS
-from seqcap.evaluation.decode import DecodingRun, decode_split
+from seqcap.evaluation.decode import decode_split
 from seqcap.evaluation.estimators import EstimatorsConfig
 from seqcap.evaluation.inputs import EvaluationConfig
+from seqcap.evaluation.search import DecodingRun
 from seqcap.evaluation.variance import VarianceConfig
 from seqcap.features.encoders import with_weights
 from seqcap.features.extraction import ExtractionPlan, extract

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from seqcap.errors import InputError
-from seqcap.evaluation.decode import DecodeConfig, DecodingRun, Search, decode_split
+from seqcap.evaluation.decode import decode_split
+from seqcap.evaluation.search import DecodeConfig, DecodingRun, Search
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import DECODED
 from seqcap.pipeline.kind import Key, Kind, Project, Stage, Stages, main

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from seqcap.evaluation import people
-from seqcap.evaluation.decode import DecodeConfig
 from seqcap.evaluation.people import PeopleConfig
 from seqcap.evaluation.retrieval import RetrievalConfig, evaluate
+from seqcap.evaluation.search import DecodeConfig
 from seqcap.files.parquet import write_table
 from seqcap.files.schemas import SCORES
 from seqcap.pipeline.kind import Kind, Project, Stage, Stages, entries, main

@@ -18,8 +18,8 @@ from seqcap.data.pairs import Corpus, write_pairs
 from seqcap.data.tokens import load_vocabulary
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
-from seqcap.evaluation.decode import DecodingRun
 from seqcap.evaluation.inputs import EvaluationConfig
+from seqcap.evaluation.search import DecodingRun
 from seqcap.features.captioner_folder import read_vocabulary
 from seqcap.features.encoders import with_weights
 from seqcap.files import json_file, parquet, schemas, tensors

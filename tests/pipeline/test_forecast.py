@@ -6,10 +6,10 @@ import pytest
 from small_task import run_config
 
 from seqcap.data.captions import ImageData
-from seqcap.evaluation.decode import DecodeConfig, DecodingRun
 from seqcap.evaluation.inputs import EvaluationConfig
 from seqcap.evaluation.people import PeopleConfig
 from seqcap.evaluation.retrieval import RetrievalConfig
+from seqcap.evaluation.search import DecodeConfig, DecodingRun
 from seqcap.features.extraction import FeaturesConfig
 from seqcap.files.json_file import write_json
 from seqcap.pipeline.forecast import forecast

@@ -6,29 +6,17 @@ from typing import Any
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from seqcap import tasks
-from seqcap.config import Frozen, StageConfig, TaskKind
 from seqcap.errors import InputError
+from seqcap.evaluation.search import DecodingRun
 from seqcap.models import decoding
 from seqcap.models.base import Tensors
 from seqcap.models.ensemble import Ensemble
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks.base import Ids, Task
-
-
-class Search(Frozen):
-    """How captions are decoded."""
-
-    beam: int = Field(ge=1, le=100)  # width of the beam
-    samples: int = Field(ge=0, le=100)  # random captions of each item
-    # The random captions are drawn from p(y_t | y_<t, x)^(1 / temperature), normalised; 1: as the captioner says.
-    temperature: float = Field(1.0, ge=0.01, le=100)
-    # No caption of the beam repeats this many tokens; 0: it may.
-    no_repeat_ngram: int = Field(0, ge=0, le=100)
 
 
 class Tempered:
@@ -48,26 +36,6 @@ class Tempered:
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
         logits, state = self.captioner.step(inputs, state, memory)
         return logits.float() / self.temperature, state
-
-
-class DecodingRun(Search):
-    """Captions of one split by the captioners of one run, or by ensembles of them."""
-
-    name: str  # of the run or ensemble
-    task: str
-    kind: TaskKind
-    split: str
-    max_length: int
-    weights: str  # folder of seed<k>.safetensors
-    teams: tuple[tuple[int, ...], ...]  # seeds that decode together; their rows have the first one's seed
-    batch_size: int
-    decoded: str  # the file to write
-
-
-class DecodeConfig(StageConfig):
-    """What the stage `decode` decodes: the runs of a group."""
-
-    runs: tuple[DecodingRun, ...]
 
 
 def decode_split(run: DecodingRun) -> list[dict[str, Any]]:

@@ -13,11 +13,11 @@ from typing import Any
 from seqcap.config import StageConfig
 from seqcap.data.captions import ClipData, ImageData
 from seqcap.data.pairs import SentenceData
-from seqcap.evaluation.decode import DecodeConfig
 from seqcap.evaluation.estimators import EstimatorsConfig
 from seqcap.evaluation.inputs import EvaluationConfig
 from seqcap.evaluation.people import PeopleConfig
 from seqcap.evaluation.retrieval import JudgedConfig, RetrievalConfig
+from seqcap.evaluation.search import DecodeConfig
 from seqcap.evaluation.variance import VarianceConfig
 from seqcap.features.extraction import FeaturesConfig
 from seqcap.files.json_file import read_json

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, create_model
 
 from seqcap.data import datasets
 from seqcap.data.pairs import Corpus
-from seqcap.evaluation.decode import Search
+from seqcap.evaluation.search import Search
 from seqcap.features.extraction import Extraction
 from seqcap.pipeline.kind import kinds
 from seqcap.pipeline.validation import Label, Name, Positive, Section, Seeds

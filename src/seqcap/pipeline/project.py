@@ -9,7 +9,7 @@ from seqcap import objectives, retrieval, rewards
 from seqcap.config import StageConfig
 from seqcap.data.datasets import GENERATED
 from seqcap.errors import InputError
-from seqcap.evaluation.decode import DecodeConfig, DecodingRun
+from seqcap.evaluation.search import DecodeConfig, DecodingRun
 from seqcap.files.schemas import ORIGIN
 from seqcap.pipeline.code import closure
 from seqcap.pipeline.forms import RetrieverParams
