@@ -168,7 +168,7 @@ def test_in_short_tells_why_claims_failed_on_generated_data(here: Path):
         said = json_file.read_json(path)
         json_file.write_json(path, said | {"finding": said["finding"] | {"failing": failing}})
         write_report_config("a")
-        assert f": A 1 of 1: reversed *a beats b*{told}.\n" in written()
+        assert f":\n  - A 1 of 1: reversed *a beats b*{told}.\n" in written()
 
 
 def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
@@ -292,8 +292,8 @@ def test_a_paper_without_results_is_named(here: Path):
 )
 def test_the_committed_pages_are_short(page: Path):
     first = REPOSITORY / "reports/report.md"
-    assert first.stat().st_size <= 54_800
-    assert len(first.read_text(encoding="utf-8").splitlines()) <= 285
+    assert first.stat().st_size <= 55_500
+    assert len(first.read_text(encoding="utf-8").splitlines()) <= 291
     if (page.parent / "claims.csv").is_file():
         # What an experiment has published stays as it is until it runs again.
         return

@@ -16,7 +16,6 @@ from seqcap.report.verdicts import HOLDS, IN_PART, LESS, REVERSED
 _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
-_FEW = 3  # claims
 # Its claims that ask the same of another captioner or task, and of which.
 _ELSEWHERE = {
     "L6b": "With attention, Tok-Seq",
@@ -143,8 +142,7 @@ def _of_studies(report: Reported) -> str:
 
 
 def _of_failures(report: Reported) -> str:
-    """How many of each paper's claims are reversed or without effect, and what may explain most of these or, where
-    nothing is said of that, which."""
+    """Which of each paper's claims are reversed or without effect, and what may explain most of these."""
     parts, explained = [], False
     for summary in report.papers.values():
         claims = [claim for claim in summary.claims if not claim.control]
@@ -152,31 +150,24 @@ def _of_failures(report: Reported) -> str:
         if failed and not summary.rule:
             known = summary.said["finding"].get("failing", "") if report.on_generated else ""
             explained |= bool(known)
-            parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)}: {_which(failed)}{_because(known)}")
+            because = f" ({known})" if known else ""
+            parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)}: {_which(failed)}{because}.")
     if not parts:
         return ""
     what = " (in brackets what may explain most)" if explained else ""
-    told = ". ".join(parts)
-    return f"**What did not reproduce** ([each](#what-did-not-reproduce)). Reversed or without effect{what}: {told}."
+    told = "".join(f"\n  - {part}" for part in parts)
+    return f"**What did not reproduce** ([each](#what-did-not-reproduce)). Reversed or without effect{what}:{told}"
 
 
 def _which(failed: Sequence[Claim]) -> str:
-    """The claims that are reversed, as sentences where they are few, and those without effect."""
+    """The claims that are reversed, and those without effect."""
     kinds = {f"{REVERSED} ": REVERSED, "no effect ": LESS}
     parts = []
     for said, verdict in kinds.items():
         claims = [claim for claim in failed if claim.verdict == verdict]
-        named = [f"*{claim.sentence}*{_in_part(claim)}" if len(claims) <= _FEW else claim.id for claim in claims]
+        named = [f"*{claim.sentence}*{' (in part)' * (IN_PART in claim.words)}" for claim in claims]
         parts += [f"{said}{', '.join(named)}"] if named else []
     return "; ".join(parts)
-
-
-def _in_part(claim: Claim) -> str:
-    return " (in part)" if IN_PART in claim.words else ""
-
-
-def _because(known: str) -> str:
-    return f" ({known})" if known else ""
 
 
 def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
