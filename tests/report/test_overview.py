@@ -230,7 +230,7 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     beside = {run: levels | ({MORE_CIDER: gains[run]} if run in gains else {}) for run, levels in rows.items()}
     expected = "those of SCST +12.5 have clearly more CIDEr, those of TOK -15.0 have clearly less"
     rest = "those of JOINT +3.0 are not told apart."
-    alone = "Objectives were drawn at temperature 1 alone."
+    alone = "Objectives are drawn at temperature 1 here ([some at one more](across/report.md))."
     assert said(beside).endswith(f"at the temperature of equal Div-2, {expected}, {rest} {alone}")
     facts = {"xe": 0, "tok": 0, "scst": -11, "joint": 0}
     poorer = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}

@@ -98,7 +98,7 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     poorer = [row for row in better if overview.is_ahead(base, row, MORE_RECALL)]
     if poorer:
         text += f"; {_labels(poorer)} then tell clearly fewer true facts"
-    return f"{text}. Objectives were drawn at temperature 1 alone."
+    return f"{text}. Objectives are drawn at temperature 1 here ([some at one more](across/report.md))."
 
 
 def _with_gains(rows: Sequence[Row]) -> str:
