@@ -190,6 +190,25 @@ def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
         assert after.partition(".  ")[0].partition(". No strength")[0].endswith(ends)
 
 
+@pytest.mark.parametrize(
+    ("kind", "main", "told"),
+    [
+        (REVERSED, REVERSED, "it harms"),
+        (HOLDS, HOLDS, "it helps"),
+        (UNSURE, REVERSED, "no kind of it is shown to help"),
+        (HOLDS, REVERSED, ""),
+    ],
+)
+def test_in_short_answers_whether_smoothing_helps(here: Path, kind: Any, main: Any, told: str):
+    beam = {"decoder": "beam", "what": "CIDEr of the best beam caption"}
+    records = [recorded("smoothing", **beam, left="a", **main), recorded("smoothing", **beam, claim="L1", **kind)]
+    invented_results("smoothing", records=records)
+    write_report_config("smoothing")
+    page = written()
+    assert ("At the paper's strength" in page) == bool(told)
+    assert not told or f" At the paper's strength {told} captions without attention." in page
+
+
 def test_in_short_tells_what_weaker_runs_say(here: Path):
     """Of a beam, of whatever claims have such comparisons among their details."""
     records = [recorded("smoothing", left="a"), recorded("smoothing", claim="L1", left="b")]

@@ -76,10 +76,15 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | 
 def _helps(claims: Sequence[Claim]) -> str:
     """The answer to whether smoothing helps, where its kinds have one."""
     verdicts = {claim.verdict for claim in claims}
-    told = {REVERSED: "harms", HOLDS: "helps"}
-    if len(verdicts) > 1 or not verdicts <= told.keys():
+    if verdicts == {REVERSED}:
+        told = "it harms"
+    elif verdicts == {HOLDS}:
+        told = "it helps"
+    elif HOLDS not in verdicts:
+        told = "no kind of it is shown to help"
+    else:
         return ""
-    return f" At the paper's strength it {told[verdicts.pop()]} captions without attention."
+    return f" At the paper's strength {told} captions without attention."
 
 
 def _of_weaker_runs(summary: Summary) -> str:
