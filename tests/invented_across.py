@@ -20,7 +20,7 @@ def entries() -> dict[str, ReportedRun]:
     """Those of the papers; a user's own do not change the invented pages."""
     config = Project(read_params(ROOT)).stages("section")["across"].config
     budget = FILE.budgets["scenes"]
-    of_papers = {"across_start", *budget.steps, *budget.longer, *FILE.temperatures}
+    of_papers = {"across_start", *budget.steps, *budget.longer, *FILE.temperatures, *FILE.tempered}
     return {entry.name: entry for entry in config.runs if entry.name in of_papers}
 
 
@@ -37,15 +37,16 @@ class AcrossRun(PaperRun):
         return entries()[name].model_copy(update={"seeds": self.seeds, "decoded": f"artifacts/across/{name}.parquet"})
 
     def quality(self, name: str) -> float:
-        """From 0 to 1; of another temperature cross-entropy's."""
+        """From 0 to 1; of another temperature as at 1."""
         with_a_row = [entry.name for entry in entries().values() if entry.row]
-        known = name if name in with_a_row else "across_xe"
+        known = "across_xe" if name in FILE.temperatures else name.removesuffix("_tempered")
         return with_a_row.index(known) / (len(with_a_row) - 1)
 
     def levels(self, name: str) -> dict[tuple[str, str, bool], float]:
         """Decoder, metric and whether it is of a set -> its level; of another temperature only samples have any."""
         good = self.quality(name)
         warm = FILE.temperatures.index(name) - FILE.temperatures.index("across_xe") if name in FILE.temperatures else 0
+        warm += name in FILE.tempered
         levels = {
             ("beam", "CIDEr", False): 0.6 + 0.2 * good,
             ("sample", "CIDEr", False): 0.3 + 0.4 * good - 0.1 * warm,

@@ -12,13 +12,14 @@ from ruamel.yaml import YAML
 
 from seqcap.files.json_file import write_json
 from seqcap.papers.across.figures import tradeoffs
-from seqcap.papers.across.tables import FILE, OTHERS, PEOPLE_BLOCK, by_paper, told_apart
+from seqcap.papers.across.tables import COLUMNS, FILE, OTHERS, PEOPLE_BLOCK, by_paper, over_cross_entropy, told_apart
 from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
 from seqcap.report import first_page
-from seqcap.report.overview import MORE_CIDER, PRECISION
+from seqcap.report.overview import MORE_CIDER, PRECISION, SAMPLES
 from seqcap.report.ranking import rank_correlation
+from seqcap.report.statistics import Contrast
 from seqcap.report.tables import make_table
 from seqcap.training.run import TrainConfig
 
@@ -208,11 +209,28 @@ def test_samples_are_compared_with_cross_entropys_as_diverse_ones():
         else:
             assert "no temperature is as diverse with seed" in cell.ours.remarks[0]
     assert 4 < compared < len(entries()) - len(FILE.temperatures)
-    rows = {
-        cell.row: cell.ours.value for cell in make_table(run, "across_temperatures").cells if "CIDEr" in cell.column
-    }
-    assert list(rows)[4] == "cross-entropy"
-    assert list(rows.values()) == sorted(rows.values(), reverse=True)
+
+
+def test_objectives_at_one_more_temperature_stand_beside_cross_entropys():
+    made = AcrossRun(names=[*entries()], images=200)
+    run = made.read()
+    cells = make_table(run, "across_temperatures").cells
+    levels = [cell.ours.value for cell in cells if cell.column == SAMPLES]
+    of_likelihood = levels[: len(FILE.temperatures)]
+    assert of_likelihood == sorted(of_likelihood, reverse=True)
+    assert [cell.row for cell in cells if cell.column == SAMPLES][4] == "cross-entropy"
+    gains = {cell.row: cell for cell in cells if cell.column == MORE_CIDER}
+    assert list(gains) == [entries()[name].label for name in FILE.tempered]
+    at_one = {name: over_cross_entropy(run, name.removesuffix("_tempered"), COLUMNS[SAMPLES]) for name in FILE.tempered}
+    pairs = [
+        (gain.ours.value, before.value)
+        for gain, before in zip(gains.values(), at_one.values(), strict=True)
+        if gain.ours.value is not None and isinstance(before, Contrast)
+    ]
+    assert pairs
+    # A step of temperature costs an objective what it costs cross-entropy, so that it has as much over that as at 1.
+    for gain, before in pairs:
+        assert gain == pytest.approx(before, abs=0.01)
 
 
 def test_without_other_temperatures_nothing_is_said_of_them(run):
@@ -255,7 +273,7 @@ def test_only_what_scenes_can_have_is_missed(run, tmp_path, monkeypatch, data, l
     cells = [cell for cell in table.cells if cell.column != PRECISION]
     replace(table, cells=cells).write("across", tmp_path / "across/tables")
     write_json(tmp_path / "across/figures/figures.json", {"order": [], "figures": {}})
-    across = SimpleNamespace(said={"datasets": [data]}, provenance={"minutes": {}}, claims=[])
+    across = SimpleNamespace(said={"datasets": [data]}, provenance={"minutes": {}, "data": []}, claims=[])
     report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
     for name in ("uses", "quality_in_own_runs"):
         monkeypatch.setattr(first_page, name, lambda *of: {})

@@ -5,6 +5,7 @@ import re
 import pytest
 from invented_papers import by_heading, lines, numbers, texts, whole
 from invented_wtfrl import CHANGES, WtfrlRun
+from scenes_languages import thing
 
 from seqcap import papers
 from seqcap.papers.wtfrl import figures
@@ -17,6 +18,7 @@ from seqcap.report.example import false_of, scenes_of
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing, Number
 from seqcap.report.tables import make_table
+from seqcap.world.graph import Scene
 
 PAPER = papers.load("wtfrl")
 FILE = ClaimsFile.read(PAPER)
@@ -217,6 +219,12 @@ def test_figure1_shows_ranks_and_what_is_false_above_the_papers(wtfrl):
     assert {f"false: {', '.join(of)}" for of in false if of} <= set(shown)
     assert sum(text.strip() == "reward hacking" for text in shown) == 4
     assert "two dogs wearing a christmas hat laying on a porch" in shown
+
+
+def test_the_colour_of_a_person_is_told_as_that_of_clothes():
+    scene = Scene("meadow", (thing("woman", 40, 40, 60, 120, colour="orange"), thing("dog", 140, 100, 60, 60)))
+    said = "a small woman in a white dress with a white dog"
+    assert false_of(said.split(), scene) == ["small woman", "woman in white", "white dog"]
 
 
 def test_without_a_hacked_reward_there_is_no_figure(wtfrl):

@@ -218,14 +218,25 @@ def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
     assert repro.unfinished(checkout)[1] == {}
 
 
-def test_a_run_that_is_terminated_leaves_nothing_behind(checkout):
+@pytest.fixture(params=repro.ENDS)
+def number(request):
+    """A signal that ends a run. The tests may run where it is ignored, as with `nohup`, and so may what they start."""
+    before = signal.signal(request.param, lambda *_: None)
+    yield request.param
+    signal.signal(request.param, before)
+
+
+def test_a_run_that_is_ended_says_one_line_and_leaves_nothing_behind(checkout, number):
     first = began(checkout, "seqcap", "repro")
     started = psutil.Process(first.pid).children(recursive=True)
     assert started
-    first.terminate()
+    # Ctrl-C would end each of these in the middle of something, with a traceback.
+    assert os.getpgid(first.pid) not in {os.getpgid(process.pid) for process in started}
+    first.send_signal(number)
     status, output = finish(first)
     assert status == 130
     assert output.endswith("interrupted\n")
+    assert "Traceback" not in output
     _, alive = psutil.wait_procs(started, timeout=10)
     assert not alive
     go_on(checkout)

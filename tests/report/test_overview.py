@@ -93,7 +93,7 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert diversity.note == ""
     # The judge finds JOINT's captions, and a literal listener does not.
     assert distinct.take == "none"
-    assert both.take == "none; truest of what is found more often: JOINT"
+    assert both.take == "none; least untrue of these: JOINT"
     assert truth.take == "**SCST**"
 
 
@@ -107,7 +107,7 @@ def test_what_comes_nearest_is_named(rows):
     # Of the truest, which are not told apart, that with the highest CIDEr is named first.
     rows["joint"] = COOPERATION | {LITERAL: 65}
     both = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))[-2]
-    assert both.take == "none; truest of what is found more often: TOK or JOINT"
+    assert both.take == "none; least untrue of these: TOK or JOINT"
 
 
 def test_what_is_clearly_better_is_advised(rows):
@@ -206,8 +206,8 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert "Ahead is JOINT: R@10 by the judge 60.0 ▲ (40.0); CIDEr, beam 60.0 ▼ (75.0); R@10 by the literal" in distinct
     assert "The literal listener clearly finds fewer by those of JOINT 30.0." in distinct
     assert distinct.endswith("The captions of 1 of 1 of these are clearly less often true.")
-    said = "Those of SCST 90.0 are clearly more often true than cross-entropy's (70.0); JOINT 50.0 clearly less often;"
-    assert said in truth
+    told = "Those of SCST 90.0 are clearly more often true than cross-entropy's (70.0, of 7.0 words; these have 7.0); "
+    assert f"{told}JOINT 50.0 clearly less often;" in truth
     # People's captions are found more often by the judge than any objective's; where they are not, this is told.
     poorer = table({**rows, "human": PEOPLE | {DISTINCT: 55}})
     assert learnt(poorer)[2].endswith(
@@ -230,8 +230,8 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     beside = {run: levels | ({MORE_CIDER: gains[run]} if run in gains else {}) for run, levels in rows.items()}
     expected = "those of SCST +12.5 have clearly more CIDEr, those of TOK -15.0 have clearly less"
     rest = "those of JOINT +3.0 are not told apart."
-    alone = "Objectives were drawn at temperature 1 alone."
-    assert said(beside).endswith(f"at the temperature that makes them as diverse, {expected}, {rest} {alone}")
+    alone = "Objectives are drawn at temperature 1 here ([some at one more](across/report.md))."
+    assert said(beside).endswith(f"at the temperature of equal Div-2, {expected}, {rest} {alone}")
     facts = {"xe": 0, "tok": 0, "scst": -11, "joint": 0}
     poorer = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
     assert said(poorer).endswith(f"{rest[:-1]}; SCST then tell clearly fewer true facts. {alone}")

@@ -76,6 +76,17 @@ def parse_twenty(path: str | Path, name: str) -> None:
         parser.parse([f"{name} {number}", f"both {number}"])
 
 
+def test_many_parses_show_lines_in_a_file(tmp_path, monkeypatch, capsys):
+    parser = cached(tmp_path / "parses.parquet")
+    parser.parse(["a dog runs"])
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("seqcap.spice.cache.SHOWN", 2)
+    parser.parse(["a cat sits", "a bird sings"])
+    shown = capsys.readouterr().err
+    assert "\r" not in shown
+    assert shown.splitlines()[-1].startswith("SPICE (spaCy) parses: 2/2 (100%)")
+
+
 def test_processes_share_a_file(tmp_path):
     """Neither loses what the other wrote."""
     path, spawn = tmp_path / "parses.parquet", get_context("spawn")

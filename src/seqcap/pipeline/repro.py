@@ -28,6 +28,7 @@ from seqcap.tasks import STARTS
 
 LARGE = 5 << 20  # bytes
 STANDARD_OUTPUT = 1  # its file descriptor
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what ends a run
 
 
 def repro(
@@ -48,7 +49,7 @@ def repro(
         with StageServer() as server, _terminated_together():
 
             def execute(_: str, folder: Path, *arguments: str) -> int:
-                return run_python(folder, *arguments, python=server.next_python())
+                return run_python(folder, *arguments, python=server.next_python(), process_group=0)
 
             _repro(folder, here, here, targets, then_report, execute)
         return
@@ -60,8 +61,9 @@ def repro(
 
 @contextmanager
 def _terminated_together() -> Iterator[None]:
-    """While it is open, what this process has started ends with it by SIGTERM, as from `kill` or a queue; Ctrl-C
-    reaches all of it anyway. What SIGKILL leaves behind comes to its end, and the next run waits for it."""
+    """While it is open, what this process has started ends with it: by SIGTERM (`kill`, a queue), by Ctrl-C, and
+    with its terminal. Stages have process groups of their own: Ctrl-C would reach them while they import, and each
+    would print where. What SIGKILL leaves behind comes to its end, and the next run waits for it."""
 
     def terminate(*_: object) -> None:
         for process in psutil.Process().children(recursive=True):
@@ -69,11 +71,14 @@ def _terminated_together() -> Iterator[None]:
                 process.terminate()
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    # What is ignored, as by `nohup` or with `&`, stays so.
+    numbers = [number for number in ENDS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, terminate) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _repro(
@@ -136,20 +141,26 @@ def check_checkout(folder: Path) -> None:
         raise InputError(artifacts, "is a link, beyond which DVC keeps nothing", fix)
 
 
-def run_python(folder: Path, *arguments: str, python: Path | None = None) -> int:
+def run_python(folder: Path, *arguments: str, python: Path | None = None, process_group: int | None = None) -> int:
     """Runs `python`, or the one that runs this, with the code of a checkout, whatever is installed or active; its
     status. Its libraries have a thread each, where the user does not say otherwise: stages run side by side, in
-    processes."""
+    processes. `process_group`: which one it belongs to; 0: one of its own, which Ctrl-C does not reach."""
     python = python or Path(sys.executable)
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
     code = os.pathsep.join([str((folder / "src").resolve()), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     environment = {"OMP_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": code, "PATH": path}
     command = [str(python), *arguments]
     if not stat.S_ISFIFO(os.fstat(STANDARD_OUTPUT).st_mode):
-        return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+        return subprocess.run(command, cwd=folder, env=environment, process_group=process_group, check=False).returncode
     # A stage would fail if it wrote into a pipe that nobody reads any more.
     with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, encoding="utf-8", errors="replace"
+        command,
+        cwd=folder,
+        env=environment,
+        process_group=process_group,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
     ) as process:
         for line in process.stdout or ():
             say(line.rstrip("\n"))

@@ -103,7 +103,10 @@ class StageServer:
         environment["PYTHONPATH"] = os.pathsep.join(map(str, self._paths))
         # -P: the folder of this file has modules that are named like Python's own.
         command = [sys.executable, "-P", __file__, str(address), *self._modules]
-        process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # Of a process group of its own: Ctrl-C would reach what it runs, too, which `repro` ends.
+        process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
+        )
         assert process.stdout is not None
         process.stdout.readline()
         return process

@@ -80,7 +80,7 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     there is none, what costs samples least, and the most diverse."""
     if DIVERSITY not in base.levels:
         return None
-    use, columns = CHEAP_DIVERSITY, ([DIVERSITY], [SAMPLES, CIDER, TRUTH])
+    use, columns = CHEAP_DIVERSITY, ([DIVERSITY], [SAMPLES, RECALL_OF_SAMPLES, CIDER, TRUTH])
     kept = [
         row for row in overview.objectives if not any(overview.is_ahead(base, row, column) for column in (CIDER, TRUTH))
     ]
@@ -142,7 +142,7 @@ def _distinct_and_true(overview: Overview, base: Row) -> Advice | None:
     distinct = [row for row in overview.objectives if overview.is_ahead(row, base, column)]
     if not distinct or not overview.has(TRUTH):
         return None
-    use, columns = "the same, and as often true", ([column, LITERAL], [TRUTH, CIDER])
+    use, columns = "such captions, and as often true", ([column, LITERAL], [TRUTH, CIDER])
     best = overview.best(column, [row for row in distinct if not overview.is_ahead(base, row, TRUTH)])
     if best is not None:
         return _advice(overview, use, f"**{best.label}**", best, columns, "")
@@ -151,7 +151,7 @@ def _distinct_and_true(overview: Overview, base: Row) -> Advice | None:
     tied = [truest, *(row for row in overview.close(truest, TRUTH) if row in distinct)]
     first = overview.best(CIDER, tied) or truest
     names = _either([_named(row, TRUTH) for row in (first, *(row for row in tied if row is not first))])
-    return _advice(overview, use, f"none; truest of what is found more often: {names}", first, columns, "")
+    return _advice(overview, use, f"none; least untrue of these: {names}", first, columns, "")
 
 
 def _truth(overview: Overview, base: Row) -> Advice | None:

@@ -13,9 +13,10 @@ from seqcap.files import parquet, schemas, writing
 from seqcap.files.json_file import write_json
 from seqcap.report.inputs import Results, read_images
 from seqcap.tasks import ARTIFACTS
-from seqcap.world.checker import check
-from seqcap.world.graph import Scene
+from seqcap.world.checker import Statement, check
+from seqcap.world.graph import COLOURS, Scene
 from seqcap.world.scenes import read_scenes
+from seqcap.world.words import PEOPLE
 
 FILE, PICTURE = "example.json", "example.png"  # in the folder of a paper's results
 _LONG_REFERENCE = 10  # words: such a scene shows several things
@@ -90,7 +91,14 @@ def _reference(task: str, item: int) -> list[str]:
 
 def false_of(words: Sequence[str], scene: Scene) -> list[str]:
     """What a caption says that is false of its scene."""
-    return [statement.text for statement in check(words, scene).statements if not statement.true]
+    return [_in_words(statement) for statement in check(words, scene).statements if not statement.true]
+
+
+def _in_words(statement: Statement) -> str:
+    """What a statement says. A person's colour is that of the clothes."""
+    value, _, noun = statement.text.partition(" ")
+    is_of_clothes = statement.kind == "attribute" and noun in PEOPLE and value in COLOURS
+    return f"{noun} in {value}" if is_of_clothes else statement.text
 
 
 def _judged(label: str, words: Sequence[str], scene: Scene) -> dict[str, Any]:

@@ -158,12 +158,14 @@ def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
     across = report.papers[ACROSS]
     on_scenes = across.said["datasets"] == ["scenes"]
     found["on"] = "generated scenes" if on_scenes else ", ".join(across.said["datasets"])
+    found["trained_on"] = _trained_on(across.provenance["data"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
     taken = across.provenance["minutes"]
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
+    advised = advice(rows, quality_in_own_runs(report))
     return found | {
         "rows": rows,
         "table": rows.markdown(
@@ -175,12 +177,20 @@ def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
         ),
         "budget": rows.budget,
         "picture": next((figure for figure in drawn if "missing" not in figure), None),
-        "advice": advice(rows, quality_in_own_runs(report)),
+        "advice": advised,
+        "has_wide": any("±" in f"{row.take} {row.tied}" for row in advised),
         "uses": uses(report, rows),
         "lacking": [name for name in _WANTED if not rows.has(name) and (on_scenes or name not in _OF_FACTS)],
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),
     }
+
+
+def _trained_on(data: Sequence[Mapping[str, Any]]) -> str:
+    """ " (3,200 for training, 456 words)" of one task; "" of several, or where it is not known."""
+    if len(data) != 1 or not data[0].get("words"):
+        return ""
+    return f" ({data[0]['sizes']['train']:,} for training, {data[0]['words']['different']:,} words)"
 
 
 def _overview(report: Reported) -> Overview | None:

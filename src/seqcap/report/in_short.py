@@ -9,23 +9,24 @@ from seqcap.report.all_papers import Reported, link
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import fared, numbers, shortly
-from seqcap.report.overview import ACROSS, WORSE, Overview
+from seqcap.report.overview import ACROSS, CIDER, WORSE, Overview
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import HOLDS, IN_PART, LESS, REVERSED
 
 _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
-_FEW = 3  # claims
 # Its claims that ask the same of another captioner or task, and of which.
 _ELSEWHERE = {
     "L6b": "With attention, Tok-Seq",
     "L7": "In translation to French, BLEU of Tok",
     "L8": "Of Seq",
     "L9a": "Of Tok-Seq",
+    "L9b": "From German, of Tok-Seq",
 }
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
+_LOSSES = ("across_tok", "across_seq", "across_tok_seq")  # its rows of the table of all objectives
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
@@ -35,7 +36,7 @@ def in_short(
     """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives."""
     told = [_to_pick(rows)]
     told += learnt(rows) if rows else []
-    told += [_of_smoothing(report, main), _of_studies(report), _of_failures(report)]
+    told += [_of_smoothing(report, main, rows), _of_studies(report), _of_outcomes(report)]
     told += [_on_other_data(report, data, of) for data, of in on_other_data.items()]
     told += [_of_cost(report, rows), _of_origin(report)]
     return [sentence for sentence in told if sentence]
@@ -46,17 +47,15 @@ def _to_pick(rows: Overview | None) -> str:
     told, known = [], set[str]()
     for row in advice(rows) if rows else []:
         said = f"{row.use}: {row.take.replace('*', '')}"
-        if row.take.startswith("*"):
-            costs = [part for part in row.otherwise.split("; ") if WORSE in part and part not in known]
-            known |= set(costs)
-            said += f" (but {', '.join(costs)})" if costs else ""
-        others = {"not told apart": row.tied, "too uncertain": row.unsure}
-        told.append("; ".join([said, *(f"{words}: {names}" for words, names in others.items() if names)]))
+        costs = [part for part in row.otherwise.split("; ") if WORSE in part and part not in known]
+        known |= set(costs)
+        said += f" (but {', '.join(costs)})" if costs else ""
+        told.append(said + (f"; not told apart: {row.tied}" if row.tied else ""))
     return f"**To pick** ([more](#what-to-use-when)). {_capital('. '.join(map(_capital, told)))}." if told else ""
 
 
-def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
-    """What its paper's own runs say."""
+def _of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None) -> str:
+    """What its paper's own runs say, and the table of all objectives."""
     told = []
     for of in main:
         if of.paper == _SMOOTHING:
@@ -69,7 +68,7 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
             told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike)}")
             begin = f"In our runs, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += [_of_weaker_runs(summary), *_asked_elsewhere(summary)]
+            told += [_of_weaker_runs(summary), *_asked_elsewhere(summary), _on_one_captioner(rows)]
     told = [*filter(None, told), "No strength was chosen by results on these data."] if told else []
     return f"**Smoothing.** {' '.join(told)}" if told else ""
 
@@ -77,8 +76,15 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim]) -> str:
 def _helps(claims: Sequence[Claim]) -> str:
     """The answer to whether smoothing helps, where its kinds have one."""
     verdicts = {claim.verdict for claim in claims}
-    told = {REVERSED: "does not help captions without attention", HOLDS: "helps captions without attention"}
-    return f" At its strength it {told[verdicts.pop()]}." if len(verdicts) == 1 and verdicts <= told.keys() else ""
+    if verdicts == {REVERSED}:
+        told = "it harms"
+    elif verdicts == {HOLDS}:
+        told = "it helps"
+    elif HOLDS not in verdicts:
+        told = "no kind of it is shown to help"
+    else:
+        return ""
+    return f" At the paper's strength {told} captions without attention."
 
 
 def _of_weaker_runs(summary: Summary) -> str:
@@ -113,6 +119,15 @@ def _asked_elsewhere(summary: Summary) -> list[str]:
     ]
 
 
+def _on_one_captioner(rows: Overview | None) -> str:
+    """What the table of all objectives says of its losses, which start from likelihood there."""
+    found = [row for row in rows.objectives if row.run in _LOSSES and CIDER in row.levels] if rows else []
+    if rows is None or not found:
+        return ""
+    told = ", ".join(f"{row.label} {rows.beside_likelihood(row, CIDER).removeprefix(f'{CIDER} ')}" for row in found)
+    return f"After cross-entropy, in [the table of all objectives](#all-objectives-on-one-captioner), {CIDER}: {told}."
+
+
 def _is_compared_alike(line: Line, other: Line) -> bool:
     """Whether two comparisons differ in their left sides alone."""
     of_what, of_other = (compared.what.partition(": ")[0] for compared in (line, other))
@@ -142,41 +157,32 @@ def _of_studies(report: Reported) -> str:
     return " ".join(told)
 
 
-def _of_failures(report: Reported) -> str:
-    """How many of each paper's claims are reversed or without effect, and what may explain most of these or, where
-    nothing is said of that, which."""
+def _of_outcomes(report: Reported) -> str:
+    """Which of each paper's claims hold, which are reversed or without effect, and what may explain most of these."""
     parts, explained = [], False
     for summary in report.papers.values():
         claims = [claim for claim in summary.claims if not claim.control]
-        failed = [claim for claim in claims if claim.verdict in (REVERSED, LESS)]
-        if failed and not summary.rule:
-            known = summary.said["finding"].get("failing", "") if report.on_generated else ""
+        told = _which(claims)
+        if told and not summary.rule:
+            is_failing = any(claim.verdict in (REVERSED, LESS) for claim in claims)
+            known = summary.said["finding"].get("failing", "") if report.on_generated and is_failing else ""
             explained |= bool(known)
-            parts.append(f"{summary.said['label']} {len(failed)} of {len(claims)}: {_which(failed)}{_because(known)}")
+            parts.append(f"{summary.said['label']}, of {len(claims)}: {told}{f' ({known})' if known else ''}.")
     if not parts:
         return ""
-    what = " (in brackets what may explain most)" if explained else ""
-    told = ". ".join(parts)
-    return f"**What did not reproduce** ([each](#what-did-not-reproduce)). Reversed or without effect{what}: {told}."
+    what = ", in brackets what may explain most that is reversed or without effect" if explained else ""
+    told = "".join(f"\n  - {part}" for part in parts)
+    return f"**What reproduced, and [what did not](#what-did-not-reproduce)**{what}:{told}"
 
 
-def _which(failed: Sequence[Claim]) -> str:
-    """The claims that are reversed, as sentences where they are few, and those without effect."""
-    kinds = {f"{REVERSED} ": REVERSED, "no effect ": LESS}
+def _which(claims: Sequence[Claim]) -> str:
+    """The claims that hold, those that are reversed, and those without effect."""
     parts = []
-    for said, verdict in kinds.items():
-        claims = [claim for claim in failed if claim.verdict == verdict]
-        named = [f"*{claim.sentence}*{_in_part(claim)}" if len(claims) <= _FEW else claim.id for claim in claims]
-        parts += [f"{said}{', '.join(named)}"] if named else []
+    for said, verdict in {"hold": HOLDS, "reversed": REVERSED, "no effect": LESS}.items():
+        found = [claim for claim in claims if claim.verdict == verdict]
+        named = [f"*{claim.sentence}*{' (in part)' * (IN_PART in claim.words)}" for claim in found]
+        parts += [f"{said} {', '.join(named)}"] if named else []
     return "; ".join(parts)
-
-
-def _in_part(claim: Claim) -> str:
-    return " (in part)" if IN_PART in claim.words else ""
-
-
-def _because(known: str) -> str:
-    return f" ({known})" if known else ""
 
 
 def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
@@ -196,34 +202,35 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
         way = next(said for said, count in ways.items() if count)
         told = f"**{data}**{only}. The one comparison that decides a claim here {way}{', against print' * against}"
     else:
-        kinds = {"less far": of["smaller"], "against print": against}
-        how = " and ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
-        alike = f"{agree or 'none'} go{'es' * (agree < 2)} the same way there, by intervals"
-        parts = [alike + (f" (of these {how})" if how else ""), f"{of['turned'] or 'none'} the other"]
+        kinds = {"smaller": of["smaller"], "against print": against}
+        how = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+        alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there by intervals"
+        parts = [alike + (f" ({how})" if how else ""), f"{of['turned'] or 'none'} the other"]
         parts += [f"{silent} cannot be told there"] if silent else []
         told = f"**{data}**{only}. Of {number} comparisons that decide claims here, {', '.join(parts)}"
-    told += f"{_of_details(report, of)} ([more](#on-other-data)).{_for_example(report, of)}"
+    told += f" ([more](#on-other-data)).{_of_details(report, of)}{_of_a_single_one(of)}"
     return f"{told} {_lacking_there(report, data)}".rstrip()
 
 
-def _for_example(report: Reported, of: Mapping[str, Any]) -> str:
-    """Of each paper the first comparison that goes the same way there."""
-    first = dict[str, Any]()
-    for paper, pair in of["alike"]:
-        first.setdefault(paper, pair)
-    told = [
-        f"{shortly(pair.here.what)}, {numbers(pair.here)} here, {numbers(pair.there)} there" for pair in first.values()
-    ]
-    such = "The same way, such as " * (len(of["compared"]) > 1)
-    return f" {such}{'; '.join(told)}." if told else ""
+def _of_a_single_one(of: Mapping[str, Any]) -> str:
+    """The numbers of the one comparison that decides a claim here, where it goes the same way there."""
+    if len(of["compared"]) > 1 or not of["alike"]:
+        return ""
+    (_, pair), *_ = of["alike"]
+    return f" {shortly(pair.here.what)}, {numbers(pair.here)} here, {numbers(pair.there)} there."
 
 
 def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
-    """Which details of claims disagree on other data."""
+    """Which details of claims have the other sign on other data, of each quantity the first."""
     decide = {pair.here.key for _, pair in of["compared"]}
-    details = [(paper, pair.here) for paper, pair in of["opposite"] if pair.here.key not in decide]
-    named = dict.fromkeys(f"{report.papers[paper].said['label']}'s {line.metric}" for paper, line in details)
-    return f"; of details, {', '.join(named)} disagree{'s' * (len(named) == 1)}" if named else ""
+    found = dict[tuple[str, str], str]()
+    for paper, pair in of["opposite"]:
+        here = pair.here
+        if here.key not in decide:
+            sides = f": {here.sides}" if here.sides and here.sides not in here.what else ""
+            numbers_of_both = f"{numbers(here)} here, {numbers(pair.there)} there"
+            found.setdefault((paper, here.metric), f"{shortly(here.what)}{sides} {numbers_of_both}")
+    return f" Of details the other way: {'; '.join(found.values())}." if found else ""
 
 
 def _lacking_there(report: Reported, data: str) -> str:
@@ -234,8 +241,10 @@ def _lacking_there(report: Reported, data: str) -> str:
     told = ["checker of truth"] if judged else []
     told += ["independent judge"] if report.has_another_judge(data) else []
     told += ["table of all objectives"] if told and ACROSS not in report.published[data] else []
-    todays = [f"{there.said['label']}'s" for _, there in papers if not there.rule]
-    by_rule = f" All but {', '.join(todays)} are of an older rule." if 0 < len(todays) < len(papers) else ""
+    todays = [f"{there.said['label']}" for _, there in papers if not there.rule]
+    by_rule = (
+        f" Of its papers all but {', '.join(todays)} are of an older rule." if 0 < len(todays) < len(papers) else ""
+    )
     return f"There is no {', no '.join(told)}.{by_rule}" if told else by_rule.strip()
 
 
@@ -247,26 +256,29 @@ def _has_only_sentences(report: Reported, data: str) -> bool:
 def _of_cost(report: Reported, rows: Overview | None) -> str:
     """Minutes of training: of a seed in the table of all objectives, and of all runs together."""
     parts = [f"each seed of an objective on one captioner {rows.budget}"] if rows and rows.budget else []
-    taken = {label: provenance.minutes_of_training(summary.provenance) for label, summary in _results(report).items()}
-    told = [f"{label} {minutes}" for label, minutes in taken.items() if minutes]
+    told = []
+    for label, summary in _results(report).items():
+        minutes = provenance.minutes_of_training(summary.provenance)
+        told += [f"{label} {minutes}{' on a GPU' * _is_of_gpu(summary)}"] if minutes else []
     if told:
         parts.append(f"all runs and seeds, in minutes: {', '.join(told)}{_together(report)}")
-    return f"**Cost**, of one core or a shared GPU, without the common start: {'; '.join(parts)}." if parts else ""
+    return f"**Cost**, of one core, without the common start: {'; '.join(parts)}." if parts else ""
+
+
+def _is_of_gpu(summary: Summary) -> bool:
+    return "; " in provenance.in_words(summary.provenance)["processor"]
 
 
 def _together(report: Reported) -> str:
-    """The minutes of all results of which they are known, on GPUs by themselves; "" of a single one."""
-    summaries = list(_results(report).values())
-    known = [of.provenance for of in summaries if of.provenance["minutes_of_training"]]
+    """The minutes of all results by cores of which they are known; "" of a single one."""
+    of_cores = [summary for summary in _results(report).values() if not _is_of_gpu(summary)]
+    known = [summary.provenance for summary in of_cores if summary.provenance["minutes_of_training"]]
     if len(known) < 2:
         return ""
-    minutes = {True: 0.0, False: 0.0}
-    for of in known:
-        minutes["; " in provenance.in_words(of)["processor"]] += of["minutes_of_training"]
-    more = " or more" * any(provenance.minutes_of_training(of).endswith("more") for of in known)
-    on_gpu = f", and {minutes[True]:,.0f} on a GPU" if minutes[True] else ""
-    lacking = ", without results of which it is not recorded" if len(known) < len(summaries) else ""
-    return f"; together {minutes[False]:,.0f}{more}{on_gpu}{lacking}"
+    minutes = sum(of["minutes_of_training"] for of in known)
+    least = "at least " * any(provenance.minutes_of_training(of).endswith("more") for of in known)
+    lacking = "; of some results it is not recorded" if len(known) < len(of_cores) else ""
+    return f"; by cores together {least}{minutes:,.0f}{lacking}"
 
 
 def _of_origin(report: Reported) -> str:

@@ -16,6 +16,8 @@ from seqcap.report.overview import (
     RECALL_OF_SAMPLES,
     SAMPLES,
     TRUTH,
+    WORDS,
+    WORSE,
     Overview,
     Row,
 )
@@ -70,11 +72,12 @@ def _of_samples(overview: Overview, base: Row) -> str:
     if diverse:
         text += (
             f" Those of {_labels(diverse)} are clearly more diverse; {_share(costly, diverse)} of these have clearly "
+            "less CIDEr."
         )
-        text += "less CIDEr."
     cheap = next((row for row in advice(overview) if row.use == CHEAP_DIVERSITY), None)
     if cheap is not None:
-        numbers = f" ({'; '.join(filter(None, [cheap.gains, cheap.otherwise]))})" if cheap.gains else ""
+        told = [cheap.gains, *(part for part in cheap.otherwise.split("; ") if WORSE in part)]
+        numbers = f" ({'; '.join(told)})" if cheap.gains else ""
         text += f" Diversity at little cost: {cheap.take.replace('*', '')}{numbers}."
     return f"{text} {_beside_temperatures(overview, base)}"
 
@@ -90,12 +93,12 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
     for word, is_more in (("more", True), ("less", False)):
         rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
-        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than at any tried"] if rows else []
-    text = f"Beside cross-entropy's samples at the temperature that makes them as diverse, {', '.join(told)}"
+        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than all tried"] if rows else []
+    text = f"Beside cross-entropy's samples at the temperature of equal Div-2, {', '.join(told)}"
     poorer = [row for row in better if overview.is_ahead(base, row, MORE_RECALL)]
     if poorer:
         text += f"; {_labels(poorer)} then tell clearly fewer true facts"
-    return f"{text}. Objectives were drawn at temperature 1 alone."
+    return f"{text}. Objectives are drawn at temperature 1 here ([some at one more](across/report.md))."
 
 
 def _with_gains(rows: Sequence[Row]) -> str:
@@ -151,10 +154,9 @@ def _of_truth(overview: Overview, base: Row) -> str:
         return ""
     worse = _behind(overview, base, TRUTH)
     text = (
-        "**Truth.** A caption is true that says something and nothing false: a longer one fails more easily. Those of "
-    )
-    text += (
-        f"{_named(better, TRUTH)} are clearly more often true than cross-entropy's ({base.levels[TRUTH].value:.1f}); "
+        "**Truth.** A caption is true that says something and nothing false. Those of "
+        f"{_named(better, TRUTH)} are clearly more often true than cross-entropy's ({base.levels[TRUTH].value:.1f}"
+        f"{_in_words(better, base)}); "
     )
     rest = len(better) + len(worse) < len([row for row in overview.objectives if TRUTH in row.levels])
     text += f"{_named(worse, TRUTH)} clearly less often" + ("; the others are not told apart from it." if rest else ".")
@@ -177,6 +179,15 @@ def _of_truth(overview: Overview, base: Row) -> str:
         if fuller
         else f"{text}."
     )
+
+
+def _in_words(better: Sequence[Row], base: Row) -> str:
+    """How long captions are, since a longer one says something false more easily; "" where that is not known."""
+    lengths = [row.levels[WORDS].value for row in better if WORDS in row.levels]
+    if WORDS not in base.levels or not lengths:
+        return ""
+    ends = dict.fromkeys(f"{length:.1f}" for length in (min(lengths), max(lengths)))
+    return f", of {base.levels[WORDS].value:.1f} words; these have {' to '.join(ends)}"
 
 
 def _ahead(overview: Overview, base: Row, column: str) -> list[Row]:

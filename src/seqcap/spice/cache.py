@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from tqdm import tqdm
 
 from seqcap.errors import InputError, warn
 from seqcap.files.advice import warn_unkept
@@ -14,6 +13,7 @@ from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import SCENE_GRAPHS
 from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
+from seqcap.system.progress import progress
 from seqcap.system.scratch import locked
 
 FLUSH = 20_000  # captions between two writes, about 20 seconds
@@ -47,7 +47,8 @@ class CachedParser:
         parsed = {"": (), **self._stored(wanted)}
         missing = [text for text in wanted if text not in parsed]
         fresh: dict[str, Tuples] = {}
-        with tqdm(total=len(missing), desc="SPICE (spaCy) parses", unit="caption", disable=len(missing) < SHOWN) as bar:
+        is_short = len(missing) < SHOWN
+        with progress(total=len(missing), desc="SPICE (spaCy) parses", unit="caption", disable=is_short) as bar:
             for text, tuples in zip(missing, self.parser.parse(missing), strict=True):
                 fresh[text] = tuples
                 bar.update()

@@ -54,6 +54,7 @@ class MethodsFile(Frozen):
     budgets: Mapping[str, Budget]  # by data
     points: Mapping[str, str]  # run -> its setting that was chosen among the points of its paper's page
     temperatures: tuple[str, ...]  # runs of cross-entropy, from the lowest temperature of their samples to the highest
+    tempered: tuple[str, ...]  # runs of objectives whose samples are drawn at another temperature than 1
     papers: Mapping[str, Objectives]
     columns: Mapping[str, Measure]
     people: Mapping[str, Measure]
@@ -191,17 +192,24 @@ def _over_lines(x: Floats, y: Floats) -> Floats:
 
 
 def temperatures(results: Results) -> list[Cell]:
-    """Cross-entropy's samples at each temperature."""
-    data = results.stand_in(results.config.pictures)
-    runs = [results.by_name[name] for name in FILE.temperatures if name in results.by_name]
-    if len(runs) < 2:
+    """Cross-entropy's samples at each temperature; and those of objectives at one more, beside cross-entropy's that are
+    as diverse."""
+    names = [name for name in FILE.temperatures if name in results.by_name]
+    if len(names) < 2:
         return []
+    data = results.stand_in(results.config.pictures)
+    units = results.kind(results.config.pictures).units
+    tempered = [name for name in FILE.tempered if name in results.by_name]
     cells = []
-    for run in runs:
+    for name in [*names, *tempered]:
+        row = results.by_name[name].label
         for column in (SAMPLES, DIVERSITY, RECALL_OF_SAMPLES):
             measure = COLUMNS[column]
             direction = registry.find(measure.metric).direction
-            cells.append(Cell("", run.label, column, direction, "", measure.of(results, run.name), 100, 1, data))
+            cells.append(Cell("", row, column, direction, "", measure.of(results, name), 100, 1, data))
+        for column, of in AS_DIVERSE.items() if name in tempered else ():
+            gain = shown(over_cross_entropy(results, name, COLUMNS[of]), units)
+            cells.append(Cell("", row, column, "higher", "", gain, 100, 1, data))
     return cells
 
 
