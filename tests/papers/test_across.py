@@ -219,8 +219,10 @@ def test_objectives_at_one_more_temperature_stand_beside_cross_entropys():
     of_likelihood = levels[: len(FILE.temperatures)]
     assert of_likelihood == sorted(of_likelihood, reverse=True)
     assert [cell.row for cell in cells if cell.column == SAMPLES][4] == "cross-entropy"
-    gains = {cell.row: cell for cell in cells if cell.column == MORE_CIDER}
-    assert list(gains) == [entries()[name].label for name in FILE.tempered]
+    found = {cell.row: cell for cell in cells if cell.column == MORE_CIDER}
+    assert [found[entries()[name].label].ours.value for name in FILE.temperatures] == [0] * len(FILE.temperatures)
+    gains = {name: found[entries()[name].label] for name in FILE.tempered}
+    assert "SLL, temperature 2" in make_table(run, "across_temperatures").markdown()
     at_one = {name: over_cross_entropy(run, name.removesuffix("_tempered"), COLUMNS[SAMPLES]) for name in FILE.tempered}
     pairs = [
         (gain.ours.value, before.value)

@@ -207,9 +207,10 @@ def temperatures(results: Results) -> list[Cell]:
             measure = COLUMNS[column]
             direction = registry.find(measure.metric).direction
             cells.append(Cell("", row, column, direction, "", measure.of(results, name), 100, 1, data))
-        for column, of in AS_DIVERSE.items() if name in tempered else ():
+        for column, of in AS_DIVERSE.items() if tempered else ():
             gain = shown(over_cross_entropy(results, name, COLUMNS[of]), units)
-            cells.append(Cell("", row, column, "higher", "", gain, 100, 1, data))
+            ours = gain if name in tempered else Estimate(0.0)
+            cells.append(Cell("", row, column, "higher", "", ours, 100, 1, data))
     return cells
 
 
