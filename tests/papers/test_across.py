@@ -211,7 +211,7 @@ def test_samples_are_compared_with_cross_entropys_as_diverse_ones():
     assert 4 < compared < len(entries()) - len(FILE.temperatures)
 
 
-def test_objectives_at_one_more_temperature_stand_beside_cross_entropys():
+def test_objectives_at_one_more_temperature_stand_beside_cross_entropys(tmp_path):
     made = AcrossRun(names=[*entries()], images=200)
     run = made.read()
     cells = make_table(run, "across_temperatures").cells
@@ -222,7 +222,13 @@ def test_objectives_at_one_more_temperature_stand_beside_cross_entropys():
     found = {cell.row: cell for cell in cells if cell.column == MORE_CIDER}
     assert [found[entries()[name].label].ours.value for name in FILE.temperatures] == [0] * len(FILE.temperatures)
     gains = {name: found[entries()[name].label] for name in FILE.tempered}
-    assert "SLL, temperature 2" in make_table(run, "across_temperatures").markdown()
+    table = make_table(run, "across_temperatures")
+    assert "SLL, temperature 2" in table.markdown()
+    table.write("across_temperatures", tmp_path)
+    told = first_page._tempered(tmp_path / "across_temperatures.csv")
+    assert "Tok-Seq (temperature 0.5) " in told
+    assert "cross-entropy" not in told
+    assert first_page._tempered(tmp_path / "none.csv") == ""
     at_one = {name: over_cross_entropy(run, name.removesuffix("_tempered"), COLUMNS[SAMPLES]) for name in FILE.tempered}
     pairs = [
         (gain.ours.value, before.value)

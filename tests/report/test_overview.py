@@ -230,8 +230,11 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     beside = {run: levels | ({MORE_CIDER: gains[run]} if run in gains else {}) for run, levels in rows.items()}
     expected = "those of SCST +12.5 have clearly more CIDEr, those of TOK -15.0 have clearly less"
     rest = "those of JOINT +3.0 are not told apart."
-    alone = "Objectives are drawn at temperature 1 here ([some at one more](across/report.md))."
+    alone = "Objectives are drawn at temperature 1 alone."
     assert said(beside).endswith(f"at the temperature of equal Div-2, {expected}, {rest} {alone}")
+    warm = "SCST (temperature 2) -9.0 [-10.0, -8.0]"
+    told = next(sentence for sentence in learnt(table(beside), warm) if sentence.startswith("**Random samples"))
+    assert told.endswith(f"one more temperature ([more](across/report.md)): {warm}.")
     facts = {"xe": 0, "tok": 0, "scst": -11, "joint": 0}
     poorer = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
     assert said(poorer).endswith(f"{rest[:-1]}; SCST then tell clearly fewer true facts. {alone}")

@@ -20,6 +20,7 @@ from seqcap.report.overview import (
     AS_DIVERSE,
     DISTINCT,
     LITERAL,
+    MORE_CIDER,
     PEOPLE,
     PRECISION,
     RECALL,
@@ -37,6 +38,7 @@ EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that ta
 _WANTED = (DISTINCT, LITERAL, PRECISION, RECALL)
 _OF_FACTS = (LITERAL, PRECISION, RECALL)  # of these those that only scenes can have
 # Column of papers' tables -> what makes it a number in 100: the share of captions that are true.
+_TEMPERATURES = f"{ACROSS}/tables/across_temperatures.csv"
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 # Times the usual training time, from which a run is named for it.
 _LONGER = 2
@@ -51,7 +53,7 @@ def first_page(report: Reported) -> str:
     return texts.text(
         "first_page",
         report=report,
-        in_short=in_short(report, main, across["rows"], on_other_data),
+        in_short=in_short(report, main, across["rows"], on_other_data, across["tempered"]),
         misled=misled(report.folder / "wtfrl/tables/wtfrl_exchanged.csv"),
         link=link,
         numbers=numbers,
@@ -112,16 +114,16 @@ def _example(report: Reported) -> dict[str, Any]:
         path = report.folder / paper / RESULTS / EXAMPLE
         if path.is_file():
             tables = report.folder / paper / "tables"
-            shares = _column(tables, _TRUE)
+            shares = _column(sorted(tables.glob("*.csv")), _TRUE)
             return {"example": {"paper": paper, **json_file.read_json(path)}, "shares": shares}
     return {"example": None}
 
 
-def _column(tables: Path, scales: Mapping[str, int]) -> dict[str, str]:
+def _column(tables: Sequence[Path], scales: Mapping[str, int]) -> dict[str, str]:
     """Row -> its number in a hundred, with its interval: of a column that a paper's tables have under one of some
     names."""
     numbers_of_rows = dict[str, str]()
-    for path in sorted(tables.glob("*.csv")):
+    for path in tables:
         with path.open(newline="", encoding="utf-8") as file:
             for line in csv.DictReader(file):
                 if line["column"] in scales and line["ours"]:
@@ -150,7 +152,7 @@ def misled(path: Path) -> dict[str, str]:
 def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
     """What the table across papers says: its rows, what to use when, and its figure."""
     found: dict[str, Any] = {
-        **{"rows": None, "picture": None, "has_judge": False},
+        **{"rows": None, "picture": None, "has_judge": False, "tempered": ""},
         **{"table": [], "advice": [], "lacking": [], "uses": {}},
     }
     if rows is None:
@@ -161,6 +163,7 @@ def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
     found["trained_on"] = _trained_on(across.provenance["data"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
+    found["tempered"] = _tempered(report.folder / _TEMPERATURES)
     taken = across.provenance["minutes"]
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
@@ -184,6 +187,18 @@ def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),
     }
+
+
+def _tempered(path: Path) -> str:
+    """ "SLL (temperature 2) -16.0 [-17.9, -14.1]": what the samples of objectives at one more temperature have over
+    cross-entropy's as diverse; "" without the table."""
+    told = []
+    for row, gain in _column([path], {MORE_CIDER: 1}).items() if path.is_file() else ():
+        label, _, temperature = row.rpartition(", ")
+        # Cross-entropy's own have no interval.
+        if gain.endswith("]"):
+            told.append(f"{label} ({temperature}) {'' if gain.startswith('-') else '+'}{gain}")
+    return "; ".join(told)
 
 
 def _trained_on(data: Sequence[Mapping[str, Any]]) -> str:

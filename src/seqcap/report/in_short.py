@@ -31,11 +31,16 @@ _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
 def in_short(
-    report: Reported, main: Sequence[MainClaim], rows: Overview | None, on_other_data: Mapping[str, Mapping[str, Any]]
+    report: Reported,
+    main: Sequence[MainClaim],
+    rows: Overview | None,
+    on_other_data: Mapping[str, Mapping[str, Any]],
+    tempered: str,
 ) -> list[str]:
-    """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives."""
+    """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives;
+    `tempered`: as of `learnt`."""
     told = [_to_pick(rows)]
-    told += learnt(rows) if rows else []
+    told += learnt(rows, tempered) if rows else []
     told += [_of_smoothing(report, main, rows), _of_studies(report), _of_outcomes(report)]
     told += [_on_other_data(report, data, of) for data, of in on_other_data.items()]
     told += [_of_cost(report, rows), _of_origin(report)]

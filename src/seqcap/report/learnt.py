@@ -25,13 +25,15 @@ from seqcap.report.overview import (
 _MOST_NAMED = 8
 
 
-def learnt(overview: Overview) -> list[str]:
-    """A sentence or two on each quality of captions; "clearly" is what the table tells apart."""
+def learnt(overview: Overview, tempered: str = "") -> list[str]:
+    """A sentence or two on each quality of captions; "clearly" is what the table tells apart. `tempered`: what
+    objectives' samples at one more temperature have over cross-entropy's as diverse."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    parts = (_of_quality, _of_samples, _of_distinctiveness, _of_truth)
-    return [sentence for part in parts if (sentence := part(overview, base))]
+    told = [_of_quality(overview, base), _of_samples(overview, base, tempered)]
+    told += [_of_distinctiveness(overview, base), _of_truth(overview, base)]
+    return [*filter(None, told)]
 
 
 def _of_quality(overview: Overview, base: Row) -> str:
@@ -55,7 +57,7 @@ def _of_quality(overview: Overview, base: Row) -> str:
     return f"{begin}, beside cross-entropy trained further ({likelihood:.1f}), {', '.join(told)}."
 
 
-def _of_samples(overview: Overview, base: Row) -> str:
+def _of_samples(overview: Overview, base: Row, tempered: str) -> str:
     better = _ahead(overview, base, SAMPLES)
     if not better:
         return ""
@@ -79,10 +81,10 @@ def _of_samples(overview: Overview, base: Row) -> str:
         told = [cheap.gains, *(part for part in cheap.otherwise.split("; ") if WORSE in part)]
         numbers = f" ({'; '.join(told)})" if cheap.gains else ""
         text += f" Diversity at little cost: {cheap.take.replace('*', '')}{numbers}."
-    return f"{text} {_beside_temperatures(overview, base)}"
+    return f"{text} {_beside_temperatures(overview, base, tempered)}"
 
 
-def _beside_temperatures(overview: Overview, base: Row) -> str:
+def _beside_temperatures(overview: Overview, base: Row, tempered: str) -> str:
     """What samples have over those of cross-entropy at the temperature that makes these as diverse."""
     if not overview.has(MORE_CIDER):
         return "All are drawn at temperature 1; cross-entropy at another one, the cheapest rival, was not tried."
@@ -98,7 +100,9 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     poorer = [row for row in better if overview.is_ahead(base, row, MORE_RECALL)]
     if poorer:
         text += f"; {_labels(poorer)} then tell clearly fewer true facts"
-    return f"{text}. Objectives are drawn at temperature 1 here ([some at one more](across/report.md))."
+    if not tempered:
+        return f"{text}. Objectives are drawn at temperature 1 alone."
+    return f"{text}. The same at one more temperature ([more](across/report.md)): {tempered}."
 
 
 def _with_gains(rows: Sequence[Row]) -> str:
