@@ -246,7 +246,7 @@ def _lacking_there(report: Reported, data: str) -> str:
     told = ["checker of truth"] if judged else []
     told += ["independent judge"] if report.has_another_judge(data) else []
     told += ["table of all objectives"] if told and ACROSS not in report.published[data] else []
-    todays = [f"{there.said['label']}" for _, there in papers if not there.rule]
+    todays = [str(there.said["label"]) for _, there in papers if not there.rule]
     by_rule = (
         f" Of its papers all but {', '.join(todays)} are of an older rule." if 0 < len(todays) < len(papers) else ""
     )
