@@ -1,11 +1,14 @@
 """The first page in ten sentences or so: what a reader in a hurry would ask of it."""
 
+import csv
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from seqcap.report import own_runs, provenance
 from seqcap.report.advice import advice
 from seqcap.report.all_papers import Reported, link
+from seqcap.report.asides import Asides
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import fared, numbers, shortly
@@ -27,6 +30,7 @@ _ELSEWHERE = {
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
 _LOSSES = ("across_tok", "across_seq", "across_tok_seq")  # its rows of the table of all objectives
+_GAINS = "tables/sizes_gains.csv"  # of a study of data size
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
@@ -35,12 +39,11 @@ def in_short(
     main: Sequence[MainClaim],
     rows: Overview | None,
     on_other_data: Mapping[str, Mapping[str, Any]],
-    tempered: str,
+    asides: Asides,
 ) -> list[str]:
-    """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives;
-    `tempered`: as of `learnt`."""
+    """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives."""
     told = [_to_pick(rows)]
-    told += learnt(rows, tempered) if rows else []
+    told += learnt(rows, asides) if rows else []
     told += [_of_smoothing(report, main, rows), _of_studies(report), _of_outcomes(report)]
     told += [_on_other_data(report, data, of) for data, of in on_other_data.items()]
     told += [_of_cost(report, rows), _of_origin(report)]
@@ -73,9 +76,9 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | 
             told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike)}")
             begin = f"In our runs, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += [_of_weaker_runs(summary), *_asked_elsewhere(summary), _on_one_captioner(rows)]
-    told = [*filter(None, told), "No strength was chosen by results on these data."] if told else []
-    return f"**Smoothing.** {' '.join(told)}" if told else ""
+            told += [_by_bleu(alike), _of_weaker_runs(summary), *_asked_elsewhere(summary), _on_one_captioner(rows)]
+            told.append("Other strengths are the paper's or its authors' code's; none was chosen on these data.")
+    return f"**Smoothing.** {' '.join(filter(None, told))}" if told else ""
 
 
 def _helps(claims: Sequence[Claim]) -> str:
@@ -89,7 +92,22 @@ def _helps(claims: Sequence[Claim]) -> str:
         told = "no kind of it is shown to help"
     else:
         return ""
-    return f" At the paper's strength {told} captions without attention."
+    return f" At the paper's strength {told} captions without attention, by CIDEr."
+
+
+def _by_bleu(claims: Sequence[Claim]) -> str:
+    """What the comparisons that decide claims by CIDEr are by BLEU-4."""
+    told = []
+    for claim in claims:
+        paper, _, *rest = claim.deciding.key
+        line = next((line for line in claim.lines if line.key == (paper, "BLEU4", *rest) and line.difference), None)
+        told += [f"{_loss(line)} {numbers(line)}"] if line else []
+    return f"By BLEU-4 (details): {', '.join(told)}." if told else ""
+
+
+def _loss(line: Line) -> str:
+    """What is compared with likelihood, without what it samples by."""
+    return line.sides.partition(" against ")[0].partition(" | ")[0]
 
 
 def _of_weaker_runs(summary: Summary) -> str:
@@ -119,7 +137,8 @@ def _asked_elsewhere(summary: Summary) -> list[str]:
     """What the claims of other captioners or tasks say."""
     others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
     return [
-        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{claim.words}* ({link(_SMOOTHING, claim)})."
+        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{claim.words}* ({link(_SMOOTHING, claim)}"
+        f"{', changed after a result was seen' * claim.changed})."
         for claim in others
     ]
 
@@ -145,7 +164,7 @@ def _by_greedy(claim: Claim) -> str:
     if greedy is None:
         return ""
     left = float(greedy.difference) / float(line.difference) if float(line.difference) else 1.0
-    of_beam = ": most is the beam's" if left < _MOST else ""
+    of_beam = ": most is the beam's here" if left < _MOST else ""
     return f" (greedy {numbers(greedy)}{of_beam})"
 
 
@@ -158,8 +177,30 @@ def _of_studies(report: Reported) -> str:
         claims = [
             f"*{_capital(claim.words)}*: {claim.sentence} ({line.metric} {numbers(line)})" for claim, line in lines
         ]
-        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.")
+        most = _with_most_data(folder)
+        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{most}")
     return " ".join(told)
+
+
+def _with_most_data(folder: Path) -> str:
+    """What each loss gains over likelihood with the most training images, by a study of data size; "" of another."""
+    path = folder / _GAINS
+    if not path.is_file():
+        return ""
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if line["block"].startswith("a beam") and line["ours"]]
+    sizes = list(dict.fromkeys(line["column"] for line in lines if line["column"].endswith(" images")))
+    if not sizes:
+        return ""
+    gains = [
+        f"{line['row']} {float(line['ours']):+.1f} [{float(line['ours_low']):.1f}, {float(line['ours_high']):.1f}]"
+        for line in lines
+        if line["column"] == sizes[-1]
+    ]
+    return (
+        f" With {sizes[-1]}, the most (of equal updates the fewest epochs, and smoothed losses learn more slowly): "
+        f"{', '.join(gains)}."
+    )
 
 
 def _of_outcomes(report: Reported) -> str:
@@ -208,7 +249,7 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
         told = f"**{data}**{only}. The one comparison that decides a claim here {way}{', against print' * against}"
     else:
         kinds = {"smaller": of["smaller"], "against print": against}
-        how = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+        how = ", ".join(f"{count} of them {kind}" for kind, count in kinds.items() if count)
         alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there by intervals"
         parts = [alike + (f" ({how})" if how else ""), f"{of['turned'] or 'none'} the other"]
         parts += [f"{silent} cannot be told there"] if silent else []
@@ -222,7 +263,7 @@ def _of_a_single_one(of: Mapping[str, Any]) -> str:
     if len(of["compared"]) > 1 or not of["alike"]:
         return ""
     (_, pair), *_ = of["alike"]
-    return f" {shortly(pair.here.what)}, {numbers(pair.here)} here, {numbers(pair.there)} there."
+    return f" {shortly(pair.here.what)}: {numbers(pair.here)}; there {numbers(pair.there)}."
 
 
 def _of_details(report: Reported, of: Mapping[str, Any]) -> str:

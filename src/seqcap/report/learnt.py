@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from seqcap.report.advice import CHEAP_DIVERSITY, advice, leaders
+from seqcap.report.asides import Asides
 from seqcap.report.overview import (
     CIDER,
     DISTINCT,
@@ -23,16 +24,16 @@ from seqcap.report.overview import (
 )
 
 _MOST_NAMED = 8
+_NONE = Asides()
 
 
-def learnt(overview: Overview, tempered: str = "") -> list[str]:
-    """A sentence or two on each quality of captions; "clearly" is what the table tells apart. `tempered`: what
-    objectives' samples at one more temperature have over cross-entropy's as diverse."""
+def learnt(overview: Overview, asides: Asides = _NONE) -> list[str]:
+    """A sentence or two on each quality of captions; "clearly" is what the table tells apart."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    told = [_of_quality(overview, base), _of_samples(overview, base, tempered)]
-    told += [_of_distinctiveness(overview, base), _of_truth(overview, base)]
+    told = [_of_quality(overview, base), _of_samples(overview, base, asides)]
+    told += [_of_distinctiveness(overview, base), _of_truth(overview, base, asides.at_equal_length)]
     return [*filter(None, told)]
 
 
@@ -57,7 +58,7 @@ def _of_quality(overview: Overview, base: Row) -> str:
     return f"{begin}, beside cross-entropy trained further ({likelihood:.1f}), {', '.join(told)}."
 
 
-def _of_samples(overview: Overview, base: Row, tempered: str) -> str:
+def _of_samples(overview: Overview, base: Row, asides: Asides) -> str:
     better = _ahead(overview, base, SAMPLES)
     if not better:
         return ""
@@ -81,7 +82,12 @@ def _of_samples(overview: Overview, base: Row, tempered: str) -> str:
         told = [cheap.gains, *(part for part in cheap.otherwise.split("; ") if WORSE in part)]
         numbers = f" ({'; '.join(told)})" if cheap.gains else ""
         text += f" Diversity at little cost: {cheap.take.replace('*', '')}{numbers}."
-    return f"{text} {_beside_temperatures(overview, base, tempered)}"
+    if asides.rivals:
+        text += (
+            " Cross-entropy's samples at other temperatures, without training, have CIDEr, Div-2 and true recall of "
+            f"{asides.rivals}."
+        )
+    return f"{text} {_beside_temperatures(overview, base, asides.tempered)}"
 
 
 def _beside_temperatures(overview: Overview, base: Row, tempered: str) -> str:
@@ -152,7 +158,7 @@ def _by_references(overview: Overview, column: str) -> str:
     return f" By the {people.label} itself: {', '.join(told)}: the judge follows more than truth."
 
 
-def _of_truth(overview: Overview, base: Row) -> str:
+def _of_truth(overview: Overview, base: Row, at_equal_length: str) -> str:
     better = _ahead(overview, base, TRUTH)
     if not better:
         return ""
@@ -164,6 +170,11 @@ def _of_truth(overview: Overview, base: Row) -> str:
     )
     rest = len(better) + len(worse) < len([row for row in overview.objectives if TRUTH in row.levels])
     text += f"{_named(worse, TRUTH)} clearly less often" + ("; the others are not told apart from it." if rest else ".")
+    if worse and at_equal_length:
+        text += (
+            " Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
+            f"{at_equal_length}, of about a third of the captions ([more](wtfrl/report.md))."
+        )
     where = {RECALL: "in the best caption", RECALL_OF_SAMPLES: "in all samples of an image"}
     told = {
         words: _share([row for row in better if overview.is_ahead(base, row, column)], better)

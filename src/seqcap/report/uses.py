@@ -7,7 +7,7 @@ from seqcap.report import elsewhere, own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.outcomes import numbers
 from seqcap.report.overview import Overview
-from seqcap.report.summary import Claim, Line, Summary
+from seqcap.report.summary import Claim, Line
 from seqcap.report.verdicts import HOLDS
 
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
@@ -90,8 +90,8 @@ def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
 
 
 def _in_own_runs(report: Reported, rows: Overview, measures: Mapping[str, str]) -> str:
-    """What a measure says of the best captions in the papers' own runs, of objectives of the table and cross-entropy,
-    the highest first, and others in brackets. `measures`: metric -> its words, the first one outside the brackets."""
+    """What a measure says of the best captions in the own runs of papers that have objectives of the table, the highest
+    first, and others in brackets. `measures`: metric -> its words, the first one outside the brackets."""
     labels, told = {row.label for row in rows.objectives}, []
     first, *others = measures.values()
     for paper, summary in report.papers.items():
@@ -99,23 +99,15 @@ def _in_own_runs(report: Reported, rows: Overview, measures: Mapping[str, str]) 
             continue
         values, *beside = (own_runs.levels(summary, metric) for metric in measures)
         known = [label for label in values if all(label in levels for levels in beside)]
-        sides = [label for label in known if label in labels or label in _baselines(summary)]
-        if labels.isdisjoint(sides):
+        if labels.isdisjoint(known):
             continue
-        sides.sort(key=lambda label: -values[label])
+        sides = sorted(known, key=lambda label: -values[label])
         brackets = {label: ", ".join(f"{levels[label]:.1f}" for levels in beside) for label in sides}
         told_of = ", ".join(f"{label} {values[label]:.1f} ({brackets[label]})" for label in sides)
         captioner = report.captioner(paper)
         whose = f"{summary.said['label']}'s own runs" + (f" (captioner: {captioner})" if captioner else "")
         told.append(f"In {whose}, {first}, with {' and '.join(others)} in brackets: {told_of}.")
     return " ".join(told)
-
-
-def _baselines(summary: Summary) -> list[str]:
-    """The labels of a paper's runs of cross-entropy that claims compare others with."""
-    likelihood = summary.said.get("likelihood", [])
-    lines = [line for claim in summary.claims for line in claim.lines if line.key[4] in likelihood]
-    return [line.sides.partition(" against ")[2] for line in lines]
 
 
 def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:
