@@ -13,7 +13,12 @@ from seqcap.report.verdicts import HOLDS
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
 # Measure -> its words: those of the judge and of truth, each with what else is told of the same captions.
-_JUDGED = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
+_JUDGED = {
+    own_runs.JUDGE: "R@10 by the judge",
+    "CIDEr": "CIDEr",
+    own_runs.LITERAL: "R@10 by the literal listener",
+    "true_of_own": "true captions",
+}
 _TRUE = {"all_true": "true captions", "CIDEr": "CIDEr"}
 _SIDES = {1: "above", 0: "not told apart from", -1: "below"}  # of cross-entropy, that an interval is on
 
@@ -98,16 +103,21 @@ def _in_own_runs(report: Reported, rows: Overview, measures: Mapping[str, str]) 
         if own_runs.JUDGE in measures and not own_runs.knows_a_judge(summary):
             continue
         values, *beside = (own_runs.levels(summary, metric) for metric in measures)
-        known = [label for label in values if all(label in levels for levels in beside)]
+        known = [label for label in values if any(label in levels for levels in beside)]
         if labels.isdisjoint(known):
             continue
         sides = sorted(known, key=lambda label: -values[label])
-        brackets = {label: ", ".join(f"{levels[label]:.1f}" for levels in beside) for label in sides}
+        brackets = {label: ", ".join(_level(levels, label) for levels in beside) for label in sides}
         told_of = ", ".join(f"{label} {values[label]:.1f} ({brackets[label]})" for label in sides)
         captioner = report.captioner(paper)
         whose = f"{summary.said['label']}'s own runs" + (f" (captioner: {captioner})" if captioner else "")
-        told.append(f"In {whose}, {first}, with {' and '.join(others)} in brackets: {told_of}.")
+        told.append(f"In {whose}, {first}, with {', '.join(others)} in brackets: {told_of}.")
     return " ".join(told)
+
+
+def _level(levels: Mapping[str, float], label: str) -> str:
+    """ "–" where claims compare it by nothing."""
+    return f"{levels[label]:.1f}" if label in levels else "–"
 
 
 def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:
