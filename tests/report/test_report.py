@@ -15,7 +15,7 @@ from invented_runs import write_report_config
 from seqcap.errors import InputError
 from seqcap.files import json_file
 from seqcap.report import in_short, report
-from seqcap.report.asides import misled
+from seqcap.report.asides import misled, of_judges, of_length, of_samples
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import VERSION, Summary
 
@@ -227,7 +227,22 @@ def test_in_short_tells_what_smoothing_gains_by_another_measure(here: Path):
     records.append(recorded("smoothing", **beam | {"metric": "BLEU4"}, claim="L1", left="tok", level="detail"))
     invented_results("smoothing", records=records)
     write_report_config("smoothing")
-    assert "By BLEU-4 (details): A +1.5 [1.3, 1.7]." in written()
+    assert "By BLEU-4: A +1.5 [1.3, 1.7] (details)." in written()
+
+
+def test_other_tables_are_told_in_a_phrase(tmp_path: Path):
+    file = tmp_path / "table.csv"
+    assert (of_judges(file), of_length(file), of_samples(file)) == ("", "", "")
+    lines = [
+        "R@10 by the own listener,true captions,-.9,-1,-.5",
+        "R@10 by the own listener,R@10 by the judge,.988,.936,1",
+    ]
+    lines += ['SLL,"precision, 5 samples",.9365,.9,.95', 'XE,"precision, 5 samples",.5478,.5,.6', "XE,words,7,,"]
+    lines += ["WTF,difference,-27.4,,", "WTF-RL,difference,-7.2,,", "TF,difference,1,,"]
+    file.write_text("\n".join(["row,column,ours,ours_low,ours_high", *lines]), encoding="utf-8")
+    assert of_judges(file) == "0.99 [0.94, 1.00]"
+    assert of_length(file) == "WTF-RL -7, WTF -27"
+    assert of_samples(file) == "XE 54.8, SLL 93.7"
 
 
 def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
@@ -243,7 +258,7 @@ def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
     file.write_text("\n".join(["block,row,column,ours,ours_low,ours_high", *lines]), encoding="utf-8")
     told = in_short._with_most_data(tmp_path)
     assert told.startswith(" With 1000 images, the most (")
-    assert told.endswith("): Tok -2.0 [-3.0, -1.0].")
+    assert told.endswith("): Tok -2.04 [-3, -1].")
 
 
 def test_in_short_tells_what_weaker_runs_say(here: Path):
@@ -354,7 +369,7 @@ def test_a_paper_without_results_is_named(here: Path):
 )
 def test_the_committed_pages_are_short(page: Path):
     first = REPOSITORY / "reports/report.md"
-    assert first.stat().st_size <= 57_000
+    assert first.stat().st_size <= 58_000
     assert len(first.read_text(encoding="utf-8").splitlines()) <= 291
     if (page.parent / "claims.csv").is_file():
         # What an experiment has published stays as it is until it runs again.

@@ -2,17 +2,18 @@
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Self
 
-from seqcap.report.overview import ACROSS, DIVERSITY, MORE_CIDER, RECALL_OF_SAMPLES, SAMPLES, TRUTH
+from seqcap.report.overview import ACROSS, DISTINCT, DIVERSITY, MORE_CIDER, RECALL_OF_SAMPLES, SAMPLES, TRUTH
 
 # Columns that say how many captions are true -> what makes each a number in 100.
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _RIVAL = "cross-entropy, temperature "  # begins the rows of its samples at other temperatures
 _NEAR = (0.5, 2.0)  # the lowest and the highest temperature that is told
+_OF_SAMPLES = ("XE", "SLL", "SLL-SLE")  # rows of SLE's table of truth
 _OF_LENGTH = ("WTF-RL", "WTF", "RL")  # rows of the table of truth at equal length
 
 
@@ -20,9 +21,12 @@ _OF_LENGTH = ("WTF-RL", "WTF", "RL")  # rows of the table of truth at equal leng
 class Asides:
     """Each "" without its table."""
 
-    tempered: str = ""  # what objectives' samples at one more temperature have over cross-entropy's as diverse
+    # Objective -> what its samples at one more temperature have over cross-entropy's as diverse.
+    tempered: Mapping[str, str] = field(default_factory=dict)
     rivals: str = ""  # cross-entropy's samples at other temperatures
     at_equal_length: str = ""  # how true captions are beside likelihood's of the same length
+    true_samples: str = ""  # true precision of five samples, in SLE's own runs
+    judges_agree: str = ""  # how the judge ranks objectives beside the listener that pays
 
     @classmethod
     def read(cls, report: Path) -> Self:
@@ -32,18 +36,35 @@ class Asides:
             tempered=of_tempered(temperatures),
             rivals=of_rivals(temperatures),
             at_equal_length=of_length(report / "wtfrl/tables/wtfrl_length.csv"),
+            true_samples=of_samples(report / "sle/tables/sle_truth.csv"),
+            judges_agree=of_judges(report / ACROSS / "tables/across_yardsticks.csv"),
         )
 
 
-def of_tempered(path: Path) -> str:
-    """ "SLL (temperature 2) -16.0 [-17.9, -14.1]"."""
-    told = []
+def of_tempered(path: Path) -> dict[str, str]:
+    """ "SLL" -> "at 2 -16.0 [-17.9, -14.1]"."""
+    told = dict[str, str]()
     for row, gain in column([path], {MORE_CIDER: 1}).items():
         label, _, temperature = row.rpartition(", ")
         # Cross-entropy's own have no interval.
         if gain.endswith("]"):
-            told.append(f"{label} ({temperature}) {'' if gain.startswith('-') else '+'}{gain}")
-    return "; ".join(told)
+            told[label] = f"at {temperature.removeprefix('temperature ')} {'' if gain.startswith('-') else '+'}{gain}"
+    return told
+
+
+def of_samples(path: Path) -> str:
+    """ "XE 54.8, SLL 93.7": of some rows of the table of truth."""
+    shares = column([path], {"precision, 5 samples": 100})
+    return ", ".join(f"{row} {shares[row].partition(' [')[0]}" for row in _OF_SAMPLES if row in shares)
+
+
+def of_judges(path: Path) -> str:
+    """ "0.99 [0.94, 1.00]": Spearman's correlation over objectives."""
+    for line in _lines(path):
+        if (line["row"], line["column"]) == ("R@10 by the own listener", DISTINCT) and line["ours_low"]:
+            ours, low, high = (f"{float(line[name]):.2f}" for name in ("ours", "ours_low", "ours_high"))
+            return f"{ours} [{low}, {high}]"
+    return ""
 
 
 def of_rivals(path: Path) -> str:

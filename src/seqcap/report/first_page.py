@@ -8,7 +8,7 @@ from typing import Any
 
 from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts
-from seqcap.report.advice import advice
+from seqcap.report.advice import CHEAP_DIVERSITY, DISTINCT_AND_TRUE, advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
 from seqcap.report.asides import Asides, misled, true_shares
 from seqcap.report.in_short import in_short
@@ -26,7 +26,7 @@ from seqcap.report.overview import (
     Overview,
 )
 from seqcap.report.summary import RESULTS, Summary
-from seqcap.report.uses import quality_in_own_runs, uses
+from seqcap.report.uses import others_judged, quality_in_own_runs, uses
 from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
 DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
@@ -41,13 +41,15 @@ _LONGER = 2
 def first_page(report: Reported) -> str:
     """The page as markdown; links are relative to the folder of the report."""
     rows = _overview(report)
-    across = _across(report, rows)
+    asides = Asides.read(report.folder)
+    across = _across(report, rows, asides)
     main = main_claims(report, rows)
     on_other_data = {data: _on_other_data(report, data) for data in report.published}
     return texts.text(
         "first_page",
         report=report,
-        in_short=in_short(report, main, across["rows"], on_other_data, Asides.read(report.folder)),
+        in_short=in_short(report, main, across["rows"], on_other_data, asides),
+        asides=asides,
         misled=misled(report.folder / "wtfrl/tables/wtfrl_exchanged.csv"),
         link=link,
         numbers=numbers,
@@ -55,6 +57,7 @@ def first_page(report: Reported) -> str:
         shortly=shortly,
         by_whom=outcomes.by_whom,
         counted=outcomes.counted,
+        begun=outcomes.begun,
         counts=_counts(report),
         failed=outcomes.failed(report.papers),
         fared=outcomes.fared,
@@ -116,7 +119,16 @@ def _example(report: Reported) -> dict[str, Any]:
     return {"example": None}
 
 
-def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
+def _more_advice(report: Reported, rows: Overview, asides: Asides) -> dict[str, str]:
+    """Use -> what is known of it beside the table of all objectives."""
+    rivals = "Cross-entropy at another temperature takes no training: [random samples](#in-short)."
+    return {
+        CHEAP_DIVERSITY: rivals if asides.rivals else "",
+        DISTINCT_AND_TRUE: others_judged(report, rows),
+    }
+
+
+def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str, Any]:
     """What the table across papers says: its rows, what to use when, and its figure."""
     found: dict[str, Any] = {
         **{"rows": None, "picture": None, "has_judge": False},
@@ -134,7 +146,7 @@ def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
-    advised = advice(rows, quality_in_own_runs(report))
+    advised = advice(rows, quality_in_own_runs(report), _more_advice(report, rows, asides))
     return found | {
         "rows": rows,
         "table": rows.markdown(

@@ -14,10 +14,11 @@ from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import fared, numbers, shortly
 from seqcap.report.overview import ACROSS, CIDER, WORSE, Overview
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import HOLDS, IN_PART, LESS, REVERSED
+from seqcap.report.verdicts import HOLDS, IN_PART, LESS, REVERSED, read
 
 _SMOOTHING = "smoothing"  # the paper
 _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
+_MUCH_SMALLER = 0.5  # times what a difference is here
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
 # Its claims that ask the same of another captioner or task, and of which.
 _ELSEWHERE = {
@@ -30,6 +31,7 @@ _ELSEWHERE = {
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
 _LOSSES = ("across_tok", "across_seq", "across_tok_seq")  # its rows of the table of all objectives
+_GERMAN = ("de_en_seq_bleu4_batch", "de_en_mle")  # the comparison that L8 is of, from German
 _GAINS = "tables/sizes_gains.csv"  # of a study of data size
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
@@ -76,7 +78,7 @@ def _of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | 
             told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike)}")
             begin = f"In our runs, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += [_by_bleu(alike), _of_weaker_runs(summary), *_asked_elsewhere(summary), _on_one_captioner(rows)]
+            told += [_otherwise(alike), _of_weaker_runs(summary), *_asked_elsewhere(summary), _on_one_captioner(rows)]
             told.append("Other strengths are the paper's or its authors' code's; none was chosen on these data.")
     return f"**Smoothing.** {' '.join(filter(None, told))}" if told else ""
 
@@ -95,14 +97,22 @@ def _helps(claims: Sequence[Claim]) -> str:
     return f" At the paper's strength {told} captions without attention, by CIDEr."
 
 
-def _by_bleu(claims: Sequence[Claim]) -> str:
-    """What the comparisons that decide claims by CIDEr are by BLEU-4."""
+def _otherwise(claims: Sequence[Claim]) -> str:
+    """What the comparisons that decide claims by CIDEr are by BLEU-4, and by captions that a beam ranks per token."""
+    by_what = {"By BLEU-4": ("BLEU4", "beam"), "By captions ranked by log p / length": ("CIDEr", "per token, all")}
     told = []
-    for claim in claims:
-        paper, _, *rest = claim.deciding.key
-        line = next((line for line in claim.lines if line.key == (paper, "BLEU4", *rest) and line.difference), None)
-        told += [f"{_loss(line)} {numbers(line)}"] if line else []
-    return f"By BLEU-4 (details): {', '.join(told)}." if told else ""
+    for words, (metric, captions) in by_what.items():
+        found = [_the_same(claim, metric, captions) for claim in claims]
+        differences = [f"{_loss(line)} {numbers(line)}" for line in found if line is not None]
+        told += [f"{words}: {', '.join(differences)}"] if differences else []
+    return f"{'. '.join(told)} (details)." if told else ""
+
+
+def _the_same(claim: Claim, metric: str, captions: str) -> Line | None:
+    """The comparison of the runs that decide a claim by another measure; None where it has it not."""
+    paper, _, _, *runs = claim.deciding.key
+    key = (paper, metric, captions, *runs)
+    return next((line for line in claim.lines if line.key == key and line.difference), None)
 
 
 def _loss(line: Line) -> str:
@@ -137,10 +147,19 @@ def _asked_elsewhere(summary: Summary) -> list[str]:
     """What the claims of other captioners or tasks say."""
     others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
     return [
-        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{claim.words}* ({link(_SMOOTHING, claim)}"
-        f"{', changed after a result was seen' * claim.changed})."
+        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{read(claim.verdict)}* ({link(_SMOOTHING, claim)}"
+        f"{', changed after a result was seen' * claim.changed}{_from_german(claim)})."
         for claim in others
     ]
+
+
+def _from_german(claim: Claim) -> str:
+    """What the same loss gains in the other translation, where a claim of one language has it as a detail."""
+    line = next((line for line in claim.lines if line.key[3:5] == _GERMAN and line.difference), None)
+    if line is None or claim.deciding.key[3:5] == _GERMAN or claim.verdict != HOLDS:
+        return ""
+    seeds = "one seed" if min(line.seeds) == 1 else f"{min(line.seeds)} seeds"
+    return f"; from German {numbers(line)}, {seeds}"
 
 
 def _on_one_captioner(rows: Overview | None) -> str:
@@ -193,12 +212,12 @@ def _with_most_data(folder: Path) -> str:
     if not sizes:
         return ""
     gains = [
-        f"{line['row']} {float(line['ours']):+.1f} [{float(line['ours_low']):.1f}, {float(line['ours_high']):.1f}]"
+        f"{line['row']} {line['ours']} [{line['ours_low']}, {line['ours_high']}]"
         for line in lines
         if line["column"] == sizes[-1]
     ]
     return (
-        f" With {sizes[-1]}, the most (of equal updates the fewest epochs, and smoothed losses learn more slowly): "
+        f" With {sizes[-1]}, the most (updates are equal, so that epochs are few, and smoothed losses learn slowly): "
         f"{', '.join(gains)}."
     )
 
@@ -226,9 +245,26 @@ def _which(claims: Sequence[Claim]) -> str:
     parts = []
     for said, verdict in {"hold": HOLDS, "reversed": REVERSED, "no effect": LESS}.items():
         found = [claim for claim in claims if claim.verdict == verdict]
-        named = [f"*{claim.sentence}*{' (in part)' * (IN_PART in claim.words)}" for claim in found]
+        named = [f"*{claim.sentence}*{_in_part(claim)}" for claim in found]
         parts += [f"{said} {', '.join(named)}"] if named else []
     return "; ".join(parts)
+
+
+def _in_part(claim: Claim) -> str:
+    """ " (in part: BLEU-4; CIDEr, ROUGE-L hold)": which of several comparisons have its verdict, and which hold."""
+    if IN_PART not in claim.words:
+        return ""
+    due = [line for line in claim.primary if line.verdict == claim.verdict]
+    held = [line for line in claim.primary if line.verdict == HOLDS]
+    by_metric = len({line.metric for line in claim.primary}) > 1
+    told = f"in {len(due)} of {len(claim.primary)}"
+    if by_metric:
+        told += f": {_metrics(due)}" + (f"; {_metrics(held)} hold{'s' * (len(held) == 1)}" if held else "")
+    return f" ({told})"
+
+
+def _metrics(lines: Sequence[Line]) -> str:
+    return ", ".join(dict.fromkeys(line.metric for line in lines))
 
 
 def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
@@ -254,8 +290,18 @@ def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
         parts = [alike + (f" ({how})" if how else ""), f"{of['turned'] or 'none'} the other"]
         parts += [f"{silent} cannot be told there"] if silent else []
         told = f"**{data}**{only}. Of {number} comparisons that decide claims here, {', '.join(parts)}"
-    told += f" ([more](#on-other-data)).{_of_details(report, of)}{_of_a_single_one(of)}"
+    told += f" ([more](#on-other-data)).{_much_smaller(of)}{_of_details(report, of)}{_of_a_single_one(of)}"
     return f"{told} {_lacking_there(report, data)}".rstrip()
+
+
+def _much_smaller(of: Mapping[str, Any]) -> str:
+    """The comparisons that go the same way on other data, and are less than half as large there."""
+    told = [
+        f"{link(paper, pair.claim)} {pair.there.difference} there, {pair.here.difference} here"
+        for paper, pair in of["alike"]
+        if abs(float(pair.there.difference)) < _MUCH_SMALLER * abs(float(pair.here.difference))
+    ]
+    return f" Less than half: {'; '.join(told)}." if told else ""
 
 
 def _of_a_single_one(of: Mapping[str, Any]) -> str:
@@ -301,7 +347,8 @@ def _has_only_sentences(report: Reported, data: str) -> bool:
 
 def _of_cost(report: Reported, rows: Overview | None) -> str:
     """Minutes of training: of a seed in the table of all objectives, and of all runs together."""
-    parts = [f"each seed of an objective on one captioner {rows.budget}"] if rows and rows.budget else []
+    parts = [f"each seed of an objective on one captioner, by design, {rows.budget}"] if rows and rows.budget else []
+    parts += [of_seeds] if (of_seeds := _of_seeds(report)) else []
     told = []
     for label, summary in _results(report).items():
         minutes = provenance.minutes_of_training(summary.provenance)
@@ -309,6 +356,20 @@ def _of_cost(report: Reported, rows: Overview | None) -> str:
     if told:
         parts.append(f"all runs and seeds, in minutes: {', '.join(told)}{_together(report)}")
     return f"**Cost**, of one core, without the common start: {'; '.join(parts)}." if parts else ""
+
+
+def _of_seeds(report: Reported) -> str:
+    """ "in the papers' own runs 0.3 (PSST: ST) to 15.2 (SPIDEr: PG-SPIDEr)": what a seed of theirs took."""
+    minutes = {
+        f"{summary.said['label']}: {label}": taken
+        for paper, summary in report.papers.items()
+        if paper != ACROSS
+        for label, taken in summary.provenance["minutes"].items()
+    }
+    if not minutes:
+        return ""
+    ends = (min(minutes, key=minutes.__getitem__), max(minutes, key=minutes.__getitem__))
+    return "in the papers' own runs " + " to ".join(f"{minutes[name]:.1f} ({name})" for name in ends)
 
 
 def _is_of_gpu(summary: Summary) -> bool:

@@ -20,6 +20,7 @@ class MainClaim:
     claim: Claim
     sentence: str
     verdict: str  # in words
+    greedy: str  # the same comparison of greedy captions; "" without one
     there: Mapping[str, There]  # data -> the same comparison on it
     notes: Sequence[str]  # sentences
 
@@ -36,7 +37,9 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
             notes = _notes(paper, summary, claim, judged, rows)
             notes += [_of_control(paper, control) for control in controls if control is not judged]
             sentence = summary.said["finding"]["sentence"]
-            found.append(MainClaim(paper, claim, sentence, verdict, report.elsewhere(paper, claim), notes))
+            greedy = own_runs.by_greedy(claim)
+            of_greedy = numbers(greedy) if greedy else ""
+            found.append(MainClaim(paper, claim, sentence, verdict, of_greedy, report.elsewhere(paper, claim), notes))
     return found
 
 
@@ -57,9 +60,6 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     if claim.verdict != HOLDS and first.key != claim.deciding.key and first.difference:
         printed = f"; print {in_print(first)}" if first.printed else ""
         notes.append(f"{shortly(first.what)}: {first.sides}: {numbers(first)}{printed}.")
-    greedy = own_runs.by_greedy(claim)
-    if greedy is not None:
-        notes.append(f"Greedy captions: {numbers(greedy)}.")
     notes.append(claim.explained)
     if claim.rising:
         notes.append(f"†, still rising: {' and '.join(claim.rising)}.")

@@ -50,6 +50,21 @@ def quality_in_own_runs(report: Reported) -> dict[str, str]:
     }
 
 
+def others_judged(report: Reported, rows: Overview) -> str:
+    """What a judge finds by the papers' own runs that are not in the table of all objectives, and how true they are."""
+    told, labels = [], {row.label for row in rows.objectives}
+    for summary in report.papers.values():
+        if own_runs.knows_a_judge(summary):
+            found, true = own_runs.levels(summary, own_runs.JUDGE), own_runs.levels(summary, "true_of_own")
+            others = sorted(
+                (label for label in found if label in true and label not in labels), key=lambda of: -found[of]
+            )
+            sides = [f"{label} {found[label]:.1f} ({true[label]:.1f})" for label in others]
+            begin = f"In {summary.said['label']}'s own runs, R@10 by the judge (true captions)"
+            told += [f"{begin}: {', '.join(sides)}."] if sides else []
+    return " ".join(told)
+
+
 def _of_quality_there(report: Reported, line: Line) -> str:
     """ "; on Flickr8k above it: +6.1 [4.2, 8.0]": the same comparison on other data."""
     pairs = {data: own_runs.on_other_data(line, papers) for data, papers in report.published.items()}
