@@ -14,7 +14,7 @@ from invented_runs import write_report_config
 
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import in_short, report
+from seqcap.report import in_short_smoothing, report
 from seqcap.report.asides import misled, of_judges, of_length, of_samples
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import VERSION, Summary
@@ -246,7 +246,7 @@ def test_other_tables_are_told_in_a_phrase(tmp_path: Path):
 
 
 def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
-    assert in_short._with_most_data(tmp_path) == ""
+    assert in_short_smoothing._with_most_data(tmp_path) == ""
     lines = ["a beam of 3,Tok,500 images,1,0,2", "a beam of 3,Tok,1000 images,-2.04,-3,-1"]
     lines += [
         "a beam of 3,Tok,per doubling,-3,-4,-2",
@@ -256,7 +256,7 @@ def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
     file = tmp_path / "tables/sizes_gains.csv"
     file.parent.mkdir()
     file.write_text("\n".join(["block,row,column,ours,ours_low,ours_high", *lines]), encoding="utf-8")
-    told = in_short._with_most_data(tmp_path)
+    told = in_short_smoothing._with_most_data(tmp_path)
     assert told.startswith(" With 1000 images, the most (")
     assert told.endswith("): Tok -2.04 [-3, -1].")
 

@@ -178,3 +178,7 @@ def fared(claims: Iterable[Claim]) -> str:
     number = Counter(claim.verdict if claim.verdict in _COUNTED else "" for claim in claims if not claim.control)
     told = [(number[verdict], one, several) for verdict, (one, several) in _COUNTED.items() if number[verdict]]
     return ", ".join(f"{count} {one if count == 1 else several}" for count, one, several in told)
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
