@@ -16,7 +16,7 @@ from seqcap.papers.across.tables import COLUMNS, FILE, OTHERS, PEOPLE_BLOCK, by_
 from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
-from seqcap.report import first_page
+from seqcap.report import asides, first_page
 from seqcap.report.overview import MORE_CIDER, PRECISION, SAMPLES
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.statistics import Contrast
@@ -225,10 +225,15 @@ def test_objectives_at_one_more_temperature_stand_beside_cross_entropys(tmp_path
     table = make_table(run, "across_temperatures")
     assert "SLL, temperature 2" in table.markdown()
     table.write("across_temperatures", tmp_path)
-    told = first_page._tempered(tmp_path / "across_temperatures.csv")
-    assert "Tok-Seq (temperature 0.5) " in told
+    told = asides.of_tempered(tmp_path / "across_temperatures.csv")
+    assert told["Tok-Seq"].startswith("at 0.5 ")
     assert "cross-entropy" not in told
-    assert first_page._tempered(tmp_path / "none.csv") == ""
+    assert asides.of_tempered(tmp_path / "none.csv") == {}
+    rivals = asides.of_rivals(tmp_path / "across_temperatures.csv").split("; ")
+    assert [rival.partition(" at ")[2] for rival in rivals] == ["0.5", "0.75", "1.25", "1.75"]
+    first = [cell.ours.value for cell in cells if cell.row == "cross-entropy, temperature 0.5"][:3]
+    assert rivals[0] == f"{', '.join(f'{100 * value:.1f}' for value in first)} at 0.5"
+    assert asides.of_rivals(tmp_path / "none.csv") == ""
     at_one = {name: over_cross_entropy(run, name.removesuffix("_tempered"), COLUMNS[SAMPLES]) for name in FILE.tempered}
     pairs = [
         (gain.ours.value, before.value)
@@ -283,6 +288,6 @@ def test_only_what_scenes_can_have_is_missed(run, tmp_path, monkeypatch, data, l
     write_json(tmp_path / "across/figures/figures.json", {"order": [], "figures": {}})
     across = SimpleNamespace(said={"datasets": [data]}, provenance={"minutes": {}, "data": []}, claims=[])
     report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
-    for name in ("uses", "quality_in_own_runs"):
+    for name in ("uses", "quality_in_own_runs", "_more_advice"):
         monkeypatch.setattr(first_page, name, lambda *of: {})
-    assert set(first_page._across(report, first_page._overview(report))["lacking"]) == lacking
+    assert set(first_page._across(report, first_page._overview(report), asides.Asides())["lacking"]) == lacking

@@ -140,7 +140,7 @@ def test_beside_an_explanation_stands_what_is_left_of_the_difference_without_a_b
     run = of(rows, "a", "b")
     found = claims.claims_table(claims.run_claims([beam, greedy], run))
     assert [line for line in found if line.startswith("- C0: Why.")] == [
-        "- C0: Why. Of greedy captions the difference is -10.00 [-10.00, -10.00]."
+        "- C0: Why. By greedy decoding the difference is -10.00 [-10.00, -10.00]."
     ]
     assert "- C0: Why." in claims.claims_table(claims.run_claims([beam, replace(greedy, left="b", right="a")], run))
     assert "- C0: Why." in claims.claims_table(claims.run_claims([beam], run))

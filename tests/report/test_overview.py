@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from seqcap.report.advice import CHEAP_DIVERSITY, advice
+from seqcap.report.asides import Asides
 from seqcap.report.learnt import learnt
 from seqcap.report.overview import (
     CIDER,
@@ -208,6 +209,8 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert distinct.endswith("The captions of 1 of 1 of these are clearly less often true.")
     told = "Those of SCST 90.0 are clearly more often true than cross-entropy's (70.0, of 7.0 words; these have 7.0); "
     assert f"{told}JOINT 50.0 clearly less often;" in truth
+    by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3]
+    assert "at equal length, in WTF-RL's own runs, against TF, JOINT -7, of about a third" in by_length
     # People's captions are found more often by the judge than any objective's; where they are not, this is told.
     poorer = table({**rows, "human": PEOPLE | {DISTINCT: 55}})
     assert learnt(poorer)[2].endswith(
@@ -222,8 +225,9 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
 
 
 def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
-    def said(of):
-        return next(sentence for sentence in learnt(table(of)) if sentence.startswith("**Random samples"))
+    def said(of, **asides):
+        sentences = learnt(table(of), Asides(**asides))
+        return next(sentence for sentence in sentences if sentence.startswith("**Random samples"))
 
     assert said(rows).endswith("cross-entropy at another one, the cheapest rival, was not tried.")
     gains = {"xe": 0, "tok": -15, "scst": 12.5, "joint": 3}
@@ -232,12 +236,24 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     rest = "those of JOINT +3.0 are not told apart."
     alone = "Objectives are drawn at temperature 1 alone."
     assert said(beside).endswith(f"at the temperature of equal Div-2, {expected}, {rest} {alone}")
-    warm = "SCST (temperature 2) -9.0 [-10.0, -8.0]"
-    told = next(sentence for sentence in learnt(table(beside), warm) if sentence.startswith("**Random samples"))
-    assert told.endswith(f"one more temperature ([more](across/report.md)): {warm}.")
+    warm = {"SCST": "at 2 -9.0 [-10.0, -8.0]", "TOK": "at .5 +1.0 [0.0, 2.0]"}
+    assert said(beside, tempered=warm).endswith(
+        "At another temperature ([all](across/report.md)): SCST at 2 -9.0 [-10.0, -8.0]."
+    )
+    rivals = "5, 6, 7 at 0.5"
+    assert f"without training, have CIDEr, Div-2 and true recall of {rivals}. All are drawn" in said(
+        rows, rivals=rivals
+    )
     facts = {"xe": 0, "tok": 0, "scst": -11, "joint": 0}
     poorer = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
-    assert said(poorer).endswith(f"{rest[:-1]}; SCST then tell clearly fewer true facts. {alone}")
+    assert said(poorer).endswith(f"{rest[:-1]}; 1 of 3 then tell clearly fewer true facts. {alone}")
+    fuller = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
+    fuller["joint"][MORE_RECALL] = 11
+    assert "1 of 3 then tell clearly fewer true facts, JOINT clearly more." in said(fuller)
+    assert (
+        "True precision of five samples, in SLE's own runs ([more](sle/report.md)): A 5."
+        in learnt(table(rows), Asides(true_samples="A 5"))[3]
+    )
     many = {f"other{number}": REINFORCED | {MORE_CIDER: -20 - number} for number in range(9)}
     assert "those of 10 others (-15.0 to -28.0) have clearly less" in said({**beside, **many})
 

@@ -14,8 +14,8 @@ from invented_runs import write_report_config
 
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import report
-from seqcap.report.first_page import misled
+from seqcap.report import in_short_smoothing, report
+from seqcap.report.asides import misled, of_judges, of_length, of_samples
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import VERSION, Summary
 
@@ -181,13 +181,13 @@ def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
     ]
     records += [recorded("smoothing", **beam, claim="L3", left="seq", right="another")]
     greedy = {"decoder": "greedy", "what": "CIDEr of the greedy caption", "level": "detail", "left": "a"}
-    for difference, ends in ((0.5, "most is the beam's)"), (1.2, "])")):
+    for difference, ends in ((0.5, "most is the beam's here)"), (1.2, "])")):
         invented_results("smoothing", records=[*records, recorded("smoothing", **greedy | {"difference": difference})])
         write_report_config("smoothing")
         line = next(line for line in written().splitlines() if line.startswith("- **Smoothing.**"))
         before, _, after = line.partition(" (greedy ")
         assert before.partition(", against B: ")[2].startswith("A -1.5 [-1.7, -1.3], A +1.5 [1.3, 1.7], *holds")
-        assert after.partition(".  ")[0].partition(". No strength")[0].endswith(ends)
+        assert after.partition(".  ")[0].partition(". Other strengths")[0].endswith(ends)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,59 @@ def test_in_short_answers_whether_smoothing_helps(here: Path, kind: Any, main: A
     write_report_config("smoothing")
     page = written()
     assert ("At the paper's strength" in page) == bool(told)
-    assert not told or f" At the paper's strength {told} captions without attention." in page
+    assert not told or f" At the paper's strength {told} captions without attention, by CIDEr." in page
+
+
+@pytest.mark.parametrize(("change", "told"), [(UNSURE, "; by the literal listener "), (HOLDS, "")])
+def test_a_main_claim_tells_what_the_literal_listener_does_not_confirm(here: Path, change: Any, told: str):
+    records = [recorded("wtfrl", metric="own_R@10"), recorded("wtfrl", metric="fixed_R@10", claim="Q1", control=True)]
+    records.append(recorded("wtfrl", metric="literal_R@10", claim="Q2", control=True, **change))
+    invented_results("wtfrl", records=records)
+    write_report_config("wtfrl")
+    verdict = next(line for line in written().splitlines() if line.startswith("| [")).split(" | ")[2]
+    assert "by its own listener and by the judge" in verdict
+    assert ("literal" in verdict) == bool(told)
+    assert told in verdict
+
+
+def test_in_short_tells_what_smoothing_gains_by_another_measure(here: Path):
+    beam = {"decoder": "beam", "what": "CIDEr of the best beam caption"}
+    records = [recorded("smoothing", **beam, left="a"), recorded("smoothing", **beam, claim="L1", left="tok")]
+    records.append(recorded("smoothing", **beam | {"metric": "BLEU4"}, claim="L1", left="tok", level="detail"))
+    invented_results("smoothing", records=records)
+    write_report_config("smoothing")
+    assert "By BLEU-4: A +1.5 [1.3, 1.7] (details)." in written()
+
+
+def test_other_tables_are_told_in_a_phrase(tmp_path: Path):
+    file = tmp_path / "table.csv"
+    assert (of_judges(file), of_length(file), of_samples(file)) == ("", "", "")
+    lines = [
+        "R@10 by the own listener,true captions,-.9,-1,-.5",
+        "R@10 by the own listener,R@10 by the judge,.988,.936,1",
+    ]
+    lines += ['SLL,"precision, 5 samples",.9365,.9,.95', 'XE,"precision, 5 samples",.5478,.5,.6', "XE,words,7,,"]
+    lines += ["WTF,difference,-27.4,,", "WTF-RL,difference,-7.2,,", "TF,difference,1,,"]
+    file.write_text("\n".join(["row,column,ours,ours_low,ours_high", *lines]), encoding="utf-8")
+    assert of_judges(file) == "0.99 [0.94, 1.00]"
+    assert of_length(file) == "WTF-RL -7, WTF -27"
+    assert of_samples(file) == "XE 54.8, SLL 93.7"
+
+
+def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
+    assert in_short_smoothing._with_most_data(tmp_path) == ""
+    lines = ["a beam of 3,Tok,500 images,1,0,2", "a beam of 3,Tok,1000 images,-2.04,-3,-1"]
+    lines += [
+        "a beam of 3,Tok,per doubling,-3,-4,-2",
+        "greedy,Tok,1000 images,9,8,10",
+        "a beam of 3,Seq,1000 images,,,",
+    ]
+    file = tmp_path / "tables/sizes_gains.csv"
+    file.parent.mkdir()
+    file.write_text("\n".join(["block,row,column,ours,ours_low,ours_high", *lines]), encoding="utf-8")
+    told = in_short_smoothing._with_most_data(tmp_path)
+    assert told.startswith(" With 1000 images, the most (")
+    assert told.endswith("): Tok -2.04 [-3, -1].")
 
 
 def test_in_short_tells_what_weaker_runs_say(here: Path):
@@ -225,7 +277,7 @@ def test_in_short_tells_what_weaker_runs_say(here: Path):
     line = next(line for line in written().splitlines() if line.startswith("- **Smoothing.**"))
     numbers = "+1.5 [0.3, 2.7]"
     told = f"ahead is Tok {numbers}, Seq {numbers}"
-    assert f"A quarter as strong (details of 3 seeds, added later, without a verdict), {told}. No strength" in line
+    assert f"A quarter as strong (details of 3 seeds, added later, without a verdict), {told}. Other strengths" in line
 
 
 def test_in_short_names_the_results_of_which_no_commit_is_known(here: Path):
@@ -256,7 +308,10 @@ def test_how_often_exchanged_facts_mislead_is_told_by_mean_and_worst_kind(tmp_pa
     shares = {"the judge": (90, 50), "what pays": (80, 100)}
     lines = [f"{row},{who},{ours}" for who, both in shares.items() for row, ours in zip(("a", "b"), both, strict=True)]
     table.write_text("\n".join(["row,column,ours", *lines, "c,the judge,"]), encoding="utf-8")
-    assert misled(table) == {"the judge": "30 (b: 50)", "what pays": "10 (a: 20)"}
+    assert misled(table) == {
+        "the judge": "30 of a hundred (50 where b is exchanged)",
+        "what pays": "10 of a hundred (20 where a is exchanged)",
+    }
 
 
 def test_the_side_of_an_interval_is_known_before_it_is_rounded(here: Path):
@@ -314,7 +369,7 @@ def test_a_paper_without_results_is_named(here: Path):
 )
 def test_the_committed_pages_are_short(page: Path):
     first = REPOSITORY / "reports/report.md"
-    assert first.stat().st_size <= 57_000
+    assert first.stat().st_size <= 58_000
     assert len(first.read_text(encoding="utf-8").splitlines()) <= 291
     if (page.parent / "claims.csv").is_file():
         # What an experiment has published stays as it is until it runs again.

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,12 @@ def alone(**changes: Any) -> Judgement:
 
 
 # --- One comparison
+
+
+def test_q_that_is_below_its_bound_is_not_printed_as_the_bound():
+    outcome = alone().first
+    shown = {q: replace(outcome, q=q).shown_q for q in (None, 0.0004, 0.049, 0.0498, 0.0501, 0.05)}
+    assert [*shown.values()] == ["", "<.001", "0.049", "0.0498", "0.050", "0.050"]
 
 
 @pytest.mark.parametrize(
@@ -262,7 +269,7 @@ def test_the_side_that_lags_may_have_been_rising(changes, lags):
     assert judged.verdict in (REVERSED, LESS)
     (excused,) = judge([rising(of, lags)])
     assert (excused.verdict, excused.judgement[-1]) == (UNSURE, "†")
-    assert "which lags, was still rising" in excused.first.reason
+    assert "the side behind, was still rising" in excused.first.reason
     assert excused.judgement == f"cannot tell ({excused.first.reason}) †"
     (other,) = judge([rising(of, 1 - lags)])
     assert other.judgement == f"{judged.judgement} †"
@@ -362,9 +369,7 @@ def test_several_that_are_left_open_say_what_was_found_against_them():
         of = [one.model_copy(update={"registered": needs}) for one in (open_, against)]
         first, *_ = judge([*of, *nothing])
         assert first.deciding.metric == "METEOR"
-        alone = (
-            f"1 of 2, taken alone, against it, the surest with p {first.deciding.p:.3f} and q {first.deciding.q:.3f}"
-        )
+        alone = f"1 of 2 against it if taken alone, the surest p {first.deciding.p:.3f}, but q {first.deciding.q:.3f}"
         lacks = "needs 12 seeds; " if needs else ""
         assert first.judgement.endswith(f"({lacks}{alone})")
     # A claim with several metrics says of which one something could have been found.

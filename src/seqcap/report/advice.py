@@ -24,7 +24,8 @@ from seqcap.report.overview import (
 
 # Points to either side, from which an interval is told beside an objective's name.
 _WIDE = 10
-CHEAP_DIVERSITY = "diverse samples at little cost"  # a use
+CHEAP_DIVERSITY, DISTINCT_AND_TRUE = "diverse samples at little cost", "such captions, and as often true"  # uses
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 Columns = tuple[Sequence[str], Sequence[str]]  # what an objective is used for, and what else
 
 
@@ -41,14 +42,18 @@ class Advice:
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
-def advice(overview: Overview, of_quality: Mapping[str, str] = MappingProxyType({})) -> list[Advice]:
-    """A row for each use. `of_quality`: objective -> what its paper's own runs say of the CIDEr of its best caption."""
+def advice(
+    overview: Overview, of_quality: Mapping[str, str] = _NOTHING, more: Mapping[str, str] = _NOTHING
+) -> list[Advice]:
+    """A row for each use. `of_quality`: objective -> what its paper's own runs say of the CIDEr of its best caption;
+    `more`: use -> what else is known of it."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
     uses = (_samples, _diversity, _distinctiveness, _distinct_and_true, _truth)
     rows = [_one_caption(overview, base, of_quality), *(row(overview, base) for row in uses)]
-    return [row for row in rows if row is not None]
+    known = [row for row in rows if row is not None]
+    return [replace(row, note=" ".join(filter(None, [row.note, more.get(row.use, "")]))) for row in known]
 
 
 def _one_caption(overview: Overview, base: Row, of_quality: Mapping[str, str]) -> Advice | None:
@@ -142,7 +147,7 @@ def _distinct_and_true(overview: Overview, base: Row) -> Advice | None:
     distinct = [row for row in overview.objectives if overview.is_ahead(row, base, column)]
     if not distinct or not overview.has(TRUTH):
         return None
-    use, columns = "such captions, and as often true", ([column, LITERAL], [TRUTH, CIDER])
+    use, columns = DISTINCT_AND_TRUE, ([column, LITERAL], [TRUTH, CIDER])
     best = overview.best(column, [row for row in distinct if not overview.is_ahead(base, row, TRUTH)])
     if best is not None:
         return _advice(overview, use, f"**{best.label}**", best, columns, "")

@@ -330,7 +330,7 @@ def _by_greedy(judged: Judgement) -> list[str]:
         evidence = outcome.evidence
         alike = (evidence.metric, [side.runs for side in evidence.sides]) == (deciding.metric, runs)
         if alike and evidence.decoder == "greedy" != deciding.decoder and outcome.difference is not None:
-            return [f"Of greedy captions the difference is {outcome.span}."]
+            return [f"By greedy decoding the difference is {outcome.span}."]
     return []
 
 

@@ -1,17 +1,16 @@
 """The first page: what the papers claim and how it fares here. Its numbers are those of the papers' results and of the
 table across papers; first_page_texts/ has its words."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts
-from seqcap.report.advice import advice
+from seqcap.report.advice import CHEAP_DIVERSITY, DISTINCT_AND_TRUE, advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
+from seqcap.report.asides import Asides, misled, true_shares
 from seqcap.report.in_short import in_short
 from seqcap.report.main_claims import left_out, main_claims
 from seqcap.report.outcomes import in_print, numbers, shortly
@@ -20,16 +19,14 @@ from seqcap.report.overview import (
     AS_DIVERSE,
     DISTINCT,
     LITERAL,
-    MORE_CIDER,
     PEOPLE,
     PRECISION,
     RECALL,
-    TRUTH,
     TWIN,
     Overview,
 )
 from seqcap.report.summary import RESULTS, Summary
-from seqcap.report.uses import quality_in_own_runs, uses
+from seqcap.report.uses import others_judged, quality_in_own_runs, uses
 from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
 DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
@@ -37,9 +34,6 @@ EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that ta
 # Columns that results of older code lack.
 _WANTED = (DISTINCT, LITERAL, PRECISION, RECALL)
 _OF_FACTS = (LITERAL, PRECISION, RECALL)  # of these those that only scenes can have
-# Column of papers' tables -> what makes it a number in 100: the share of captions that are true.
-_TEMPERATURES = f"{ACROSS}/tables/across_temperatures.csv"
-_TRUE = {TRUTH: 1, "true of its scene, %": 1}
 # Times the usual training time, from which a run is named for it.
 _LONGER = 2
 
@@ -47,13 +41,15 @@ _LONGER = 2
 def first_page(report: Reported) -> str:
     """The page as markdown; links are relative to the folder of the report."""
     rows = _overview(report)
-    across = _across(report, rows)
+    asides = Asides.read(report.folder)
+    across = _across(report, rows, asides)
     main = main_claims(report, rows)
     on_other_data = {data: _on_other_data(report, data) for data in report.published}
     return texts.text(
         "first_page",
         report=report,
-        in_short=in_short(report, main, across["rows"], on_other_data, across["tempered"]),
+        in_short=in_short(report, main, across["rows"], on_other_data, asides),
+        asides=asides,
         misled=misled(report.folder / "wtfrl/tables/wtfrl_exchanged.csv"),
         link=link,
         numbers=numbers,
@@ -61,6 +57,7 @@ def first_page(report: Reported) -> str:
         shortly=shortly,
         by_whom=outcomes.by_whom,
         counted=outcomes.counted,
+        begun=outcomes.begun,
         counts=_counts(report),
         failed=outcomes.failed(report.papers),
         fared=outcomes.fared,
@@ -83,12 +80,15 @@ def _counts(report: Reported) -> dict[str, Any]:
     run = verdicts.total() - verdicts[NOT_RUN]
     judged = [(paper, claim) for paper, claim in report.claims() if not report.papers[paper].rule]
     rising = [claim for _, claim in judged if DAGGER in claim.words and not claim.control]
+    changed = [claim.id for _, claim in judged if claim.verdict == HOLDS and claim.changed and not claim.control]
     labels = [str(summary.said["label"]) for summary in report.papers.values() if summary.claims and not summary.rule]
     return {
         "claims": run,
         "of": ", ".join(labels),
         "hold": verdicts[HOLDS],
         "reversed": verdicts[REVERSED],
+        "changed": len(changed),
+        "changed_claims": ", ".join(changed),
         "in_part": sum(IN_PART in claim.words for _, claim in judged if not claim.control),
         "without": verdicts[LESS],
         "open": run - sum(verdicts[name] for name in DECIDED),
@@ -114,45 +114,24 @@ def _example(report: Reported) -> dict[str, Any]:
         path = report.folder / paper / RESULTS / EXAMPLE
         if path.is_file():
             tables = report.folder / paper / "tables"
-            shares = _column(sorted(tables.glob("*.csv")), _TRUE)
+            shares = true_shares(sorted(tables.glob("*.csv")))
             return {"example": {"paper": paper, **json_file.read_json(path)}, "shares": shares}
     return {"example": None}
 
 
-def _column(tables: Sequence[Path], scales: Mapping[str, int]) -> dict[str, str]:
-    """Row -> its number in a hundred, with its interval: of a column that a paper's tables have under one of some
-    names."""
-    numbers_of_rows = dict[str, str]()
-    for path in tables:
-        with path.open(newline="", encoding="utf-8") as file:
-            for line in csv.DictReader(file):
-                if line["column"] in scales and line["ours"]:
-                    values = [line[name] for name in ("ours", "ours_low", "ours_high") if line[name]]
-                    ours, *ends = [f"{scales[line['column']] * float(value):.1f}" for value in values]
-                    numbers_of_rows.setdefault(line["row"], f"{ours} [{', '.join(ends)}]" if ends else ours)
-    return numbers_of_rows
+def _more_advice(report: Reported, rows: Overview, asides: Asides) -> dict[str, str]:
+    """Use -> what is known of it beside the table of all objectives."""
+    rivals = "Cross-entropy at another temperature takes no training: [random samples](#in-short)."
+    return {
+        CHEAP_DIVERSITY: rivals if asides.rivals else "",
+        DISTINCT_AND_TRUE: others_judged(report, rows),
+    }
 
 
-def misled(path: Path) -> dict[str, str]:
-    """Retriever -> how many of a hundred false captions, people's with one fact exchanged, it takes for the true one:
-    "19 (texture: 48)", the mean over kinds of facts, and the worst kind, by WTF-RL's table of it; {} without."""
-    shares = dict[str, dict[str, float]]()
-    if path.is_file():
-        with path.open(newline="", encoding="utf-8") as file:
-            for line in csv.DictReader(file):
-                if line["ours"]:
-                    shares.setdefault(line["column"], {})[line["row"]] = 100 - float(line["ours"])
-    told = dict[str, str]()
-    for who, of in shares.items():
-        worst = max(of, key=of.__getitem__)
-        told[who] = f"{fmean(of.values()):.0f} ({worst}: {of[worst]:.0f})"
-    return told
-
-
-def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
+def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str, Any]:
     """What the table across papers says: its rows, what to use when, and its figure."""
     found: dict[str, Any] = {
-        **{"rows": None, "picture": None, "has_judge": False, "tempered": ""},
+        **{"rows": None, "picture": None, "has_judge": False},
         **{"table": [], "advice": [], "lacking": [], "uses": {}},
     }
     if rows is None:
@@ -163,12 +142,11 @@ def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
     found["trained_on"] = _trained_on(across.provenance["data"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
-    found["tempered"] = _tempered(report.folder / _TEMPERATURES)
     taken = across.provenance["minutes"]
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
-    advised = advice(rows, quality_in_own_runs(report))
+    advised = advice(rows, quality_in_own_runs(report), _more_advice(report, rows, asides))
     return found | {
         "rows": rows,
         "table": rows.markdown(
@@ -187,18 +165,6 @@ def _across(report: Reported, rows: Overview | None) -> dict[str, Any]:
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),
     }
-
-
-def _tempered(path: Path) -> str:
-    """ "SLL (temperature 2) -16.0 [-17.9, -14.1]": what the samples of objectives at one more temperature have over
-    cross-entropy's as diverse; "" without the table."""
-    told = []
-    for row, gain in _column([path], {MORE_CIDER: 1}).items() if path.is_file() else ():
-        label, _, temperature = row.rpartition(", ")
-        # Cross-entropy's own have no interval.
-        if gain.endswith("]"):
-            told.append(f"{label} ({temperature}) {'' if gain.startswith('-') else '+'}{gain}")
-    return "; ".join(told)
 
 
 def _trained_on(data: Sequence[Mapping[str, Any]]) -> str:

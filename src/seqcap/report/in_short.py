@@ -3,31 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seqcap.report import own_runs, provenance
 from seqcap.report.advice import advice
-from seqcap.report.all_papers import Reported, link
+from seqcap.report.all_papers import Reported
+from seqcap.report.asides import Asides
+from seqcap.report.in_short_elsewhere import on_data
+from seqcap.report.in_short_origin import of_cost, of_origin
+from seqcap.report.in_short_smoothing import of_smoothing, of_studies
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
-from seqcap.report.outcomes import fared, numbers, shortly
-from seqcap.report.overview import ACROSS, CIDER, WORSE, Overview
-from seqcap.report.summary import Claim, Line, Summary
+from seqcap.report.outcomes import capital
+from seqcap.report.overview import WORSE, Overview
+from seqcap.report.summary import Claim, Line
 from seqcap.report.verdicts import HOLDS, IN_PART, LESS, REVERSED
-
-_SMOOTHING = "smoothing"  # the paper
-_TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
-_MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
-# Its claims that ask the same of another captioner or task, and of which.
-_ELSEWHERE = {
-    "L6b": "With attention, Tok-Seq",
-    "L7": "In translation to French, BLEU of Tok",
-    "L8": "Of Seq",
-    "L9a": "Of Tok-Seq",
-    "L9b": "From German, of Tok-Seq",
-}
-# The claims that a kind of smoothing beats likelihood, beside which the main one stands.
-_KINDS = ("L1", "L3")
-_LOSSES = ("across_tok", "across_seq", "across_tok_seq")  # its rows of the table of all objectives
-_WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
 def in_short(
@@ -35,15 +22,14 @@ def in_short(
     main: Sequence[MainClaim],
     rows: Overview | None,
     on_other_data: Mapping[str, Mapping[str, Any]],
-    tempered: str,
+    asides: Asides,
 ) -> list[str]:
-    """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives;
-    `tempered`: as of `learnt`."""
+    """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives."""
     told = [_to_pick(rows)]
-    told += learnt(rows, tempered) if rows else []
-    told += [_of_smoothing(report, main, rows), _of_studies(report), _of_outcomes(report)]
-    told += [_on_other_data(report, data, of) for data, of in on_other_data.items()]
-    told += [_of_cost(report, rows), _of_origin(report)]
+    told += learnt(rows, asides) if rows else []
+    told += [of_smoothing(report, main, rows), of_studies(report), _of_outcomes(report)]
+    told += [on_data(report, data, of) for data, of in on_other_data.items()]
+    told += [of_cost(report, rows), of_origin(report)]
     return [sentence for sentence in told if sentence]
 
 
@@ -56,110 +42,7 @@ def _to_pick(rows: Overview | None) -> str:
         known |= set(costs)
         said += f" (but {', '.join(costs)})" if costs else ""
         told.append(said + (f"; not told apart: {row.tied}" if row.tied else ""))
-    return f"**To pick** ([more](#what-to-use-when)). {_capital('. '.join(map(_capital, told)))}." if told else ""
-
-
-def _of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None) -> str:
-    """What its paper's own runs say, and the table of all objectives."""
-    told = []
-    for of in main:
-        if of.paper == _SMOOTHING:
-            line, summary = of.claim.deciding, report.papers[of.paper]
-            kinds = [claim for claim in summary.claims if claim.id in _KINDS and claim.deciding.difference]
-            alike = [*(claim for claim in kinds if _is_compared_alike(claim.deciding, line)), of.claim]
-            pairs = [(claim.deciding.sides.partition(" against ")[0], numbers(claim.deciding)) for claim in alike]
-            compared = [f"{loss} {difference}" for loss, difference in pairs]
-            what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
-            told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike)}")
-            begin = f"In our runs, {shortly(what)}, against {against}"
-            told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += [_of_weaker_runs(summary), *_asked_elsewhere(summary), _on_one_captioner(rows)]
-    told = [*filter(None, told), "No strength was chosen by results on these data."] if told else []
-    return f"**Smoothing.** {' '.join(told)}" if told else ""
-
-
-def _helps(claims: Sequence[Claim]) -> str:
-    """The answer to whether smoothing helps, where its kinds have one."""
-    verdicts = {claim.verdict for claim in claims}
-    if verdicts == {REVERSED}:
-        told = "it harms"
-    elif verdicts == {HOLDS}:
-        told = "it helps"
-    elif HOLDS not in verdicts:
-        told = "no kind of it is shown to help"
-    else:
-        return ""
-    return f" At the paper's strength {told} captions without attention."
-
-
-def _of_weaker_runs(summary: Summary) -> str:
-    """What runs a quarter as strong say of the same comparisons."""
-    lines = [line for claim in summary.claims for line in claim.lines if line.difference and _is_weaker(line)]
-    if not lines:
-        return ""
-    seeds = min(number for line in lines for number in line.seeds)
-    return f"A quarter as strong (details of {seeds} seeds, added later, without a verdict), {_by_side(lines)}."
-
-
-def _is_weaker(line: Line) -> bool:
-    return line.key[2] == "beam" and line.key[3].endswith(_WEAKER)
-
-
-def _by_side(lines: Sequence[Line]) -> str:
-    """ "behind is Tok-Seq -14.6 [-22.3, -6.9], not told apart from MLE Tok -0.9 [-3.9, 2.0]"."""
-    words = {1: "ahead is", -1: "behind is", 0: "not told apart from MLE"}
-    parts = []
-    for side, said in words.items():
-        told = [f"{line.sides.partition(', ')[0]} {numbers(line)}" for line in lines if line.side == side]
-        parts += [f"{said} {', '.join(told)}"] if told else []
-    return ", ".join(parts)
-
-
-def _asked_elsewhere(summary: Summary) -> list[str]:
-    """What the claims of other captioners or tasks say."""
-    others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
-    return [
-        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{claim.words}* ({link(_SMOOTHING, claim)})."
-        for claim in others
-    ]
-
-
-def _on_one_captioner(rows: Overview | None) -> str:
-    """What the table of all objectives says of its losses, which start from likelihood there."""
-    found = [row for row in rows.objectives if row.run in _LOSSES and CIDER in row.levels] if rows else []
-    if rows is None or not found:
-        return ""
-    told = ", ".join(f"{row.label} {rows.beside_likelihood(row, CIDER).removeprefix(f'{CIDER} ')}" for row in found)
-    return f"After cross-entropy, in [the table of all objectives](#all-objectives-on-one-captioner), {CIDER}: {told}."
-
-
-def _is_compared_alike(line: Line, other: Line) -> bool:
-    """Whether two comparisons differ in their left sides alone."""
-    of_what, of_other = (compared.what.partition(": ")[0] for compared in (line, other))
-    return of_what == of_other and line.key[1:3] == other.key[1:3] and line.key[4:] == other.key[4:]
-
-
-def _by_greedy(claim: Claim) -> str:
-    """ " (greedy -1.2 [-2.3, -0.1]: most is the beam's)": what is left of a difference where no beam is searched."""
-    line, greedy = claim.deciding, own_runs.by_greedy(claim)
-    if greedy is None:
-        return ""
-    left = float(greedy.difference) / float(line.difference) if float(line.difference) else 1.0
-    of_beam = ": most is the beam's" if left < _MOST else ""
-    return f" (greedy {numbers(greedy)}{of_beam})"
-
-
-def _of_studies(report: Reported) -> str:
-    """What studies of ours say of each of their questions."""
-    told = []
-    for folder, summary in report.studies.items():
-        page, title = report.page(folder), report.named_study(summary, summary.said["title"])
-        lines = [(claim, claim.deciding) for claim in summary.claims]
-        claims = [
-            f"*{_capital(claim.words)}*: {claim.sentence} ({line.metric} {numbers(line)})" for claim, line in lines
-        ]
-        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.")
-    return " ".join(told)
+    return f"**To pick** ([more](#what-to-use-when)). {capital('. '.join(map(capital, told)))}." if told else ""
 
 
 def _of_outcomes(report: Reported) -> str:
@@ -185,159 +68,23 @@ def _which(claims: Sequence[Claim]) -> str:
     parts = []
     for said, verdict in {"hold": HOLDS, "reversed": REVERSED, "no effect": LESS}.items():
         found = [claim for claim in claims if claim.verdict == verdict]
-        named = [f"*{claim.sentence}*{' (in part)' * (IN_PART in claim.words)}" for claim in found]
+        named = [f"*{claim.sentence}*{_in_part(claim)}" for claim in found]
         parts += [f"{said} {', '.join(named)}"] if named else []
     return "; ".join(parts)
 
 
-def _on_other_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
-    """How the comparisons that decide claims here came out on other data."""
-    agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
-    if not of["compared"]:
+def _in_part(claim: Claim) -> str:
+    """ " (in part: BLEU-4; CIDEr, ROUGE-L hold)": which of several comparisons have its verdict, and which hold."""
+    if IN_PART not in claim.words:
         return ""
-    against = len(of["alike"]) - of["as_claimed"]
-    only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    number = len(of["compared"])
-    if number == 1:
-        ways = {
-            "goes the same way there": agree,
-            "goes the other way there": of["turned"],
-            "cannot be told there": silent,
-        }
-        way = next(said for said, count in ways.items() if count)
-        told = f"**{data}**{only}. The one comparison that decides a claim here {way}{', against print' * against}"
-    else:
-        kinds = {"smaller": of["smaller"], "against print": against}
-        how = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
-        alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there by intervals"
-        parts = [alike + (f" ({how})" if how else ""), f"{of['turned'] or 'none'} the other"]
-        parts += [f"{silent} cannot be told there"] if silent else []
-        told = f"**{data}**{only}. Of {number} comparisons that decide claims here, {', '.join(parts)}"
-    told += f" ([more](#on-other-data)).{_of_details(report, of)}{_of_a_single_one(of)}"
-    return f"{told} {_lacking_there(report, data)}".rstrip()
+    due = [line for line in claim.primary if line.verdict == claim.verdict]
+    held = [line for line in claim.primary if line.verdict == HOLDS]
+    by_metric = len({line.metric for line in claim.primary}) > 1
+    told = f"in {len(due)} of {len(claim.primary)}"
+    if by_metric:
+        told += f": {_metrics(due)}" + (f"; {_metrics(held)} hold{'s' * (len(held) == 1)}" if held else "")
+    return f" ({told})"
 
 
-def _of_a_single_one(of: Mapping[str, Any]) -> str:
-    """The numbers of the one comparison that decides a claim here, where it goes the same way there."""
-    if len(of["compared"]) > 1 or not of["alike"]:
-        return ""
-    (_, pair), *_ = of["alike"]
-    return f" {shortly(pair.here.what)}, {numbers(pair.here)} here, {numbers(pair.there)} there."
-
-
-def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
-    """Which details of claims have the other sign on other data, of each quantity the first."""
-    decide = {pair.here.key for _, pair in of["compared"]}
-    found = dict[tuple[str, str], str]()
-    for paper, pair in of["opposite"]:
-        here = pair.here
-        if here.key not in decide:
-            sides = f": {here.sides}" if here.sides and here.sides not in here.what else ""
-            numbers_of_both = f"{numbers(here)} here, {numbers(pair.there)} there"
-            found.setdefault((paper, here.metric), f"{shortly(here.what)}{sides} {numbers_of_both}")
-    return f" Of details the other way: {'; '.join(found.values())}." if found else ""
-
-
-def _lacking_there(report: Reported, data: str) -> str:
-    """What other data lack of what is known here; "" where that is nothing."""
-    papers = report.published[data].items()
-    pairs = [(report.papers[paper], there) for paper, there in papers if paper in report.papers]
-    judged = any(here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS)
-    told = ["checker of truth"] if judged else []
-    told += ["independent judge"] if report.has_another_judge(data) else []
-    told += ["table of all objectives"] if told and ACROSS not in report.published[data] else []
-    todays = [str(there.said["label"]) for _, there in papers if not there.rule]
-    by_rule = (
-        f" Of its papers all but {', '.join(todays)} are of an older rule." if 0 < len(todays) < len(papers) else ""
-    )
-    return f"There is no {', no '.join(told)}.{by_rule}" if told else by_rule.strip()
-
-
-def _has_only_sentences(report: Reported, data: str) -> bool:
-    tasks = [task for summary in report.published[data].values() for task in summary.provenance["data"]]
-    return bool(tasks) and all(task["kind"] == "sentences" for task in tasks)
-
-
-def _of_cost(report: Reported, rows: Overview | None) -> str:
-    """Minutes of training: of a seed in the table of all objectives, and of all runs together."""
-    parts = [f"each seed of an objective on one captioner {rows.budget}"] if rows and rows.budget else []
-    told = []
-    for label, summary in _results(report).items():
-        minutes = provenance.minutes_of_training(summary.provenance)
-        told += [f"{label} {minutes}{' on a GPU' * _is_of_gpu(summary)}"] if minutes else []
-    if told:
-        parts.append(f"all runs and seeds, in minutes: {', '.join(told)}{_together(report)}")
-    return f"**Cost**, of one core, without the common start: {'; '.join(parts)}." if parts else ""
-
-
-def _is_of_gpu(summary: Summary) -> bool:
-    return "; " in provenance.in_words(summary.provenance)["processor"]
-
-
-def _together(report: Reported) -> str:
-    """The minutes of all results by cores of which they are known; "" of a single one."""
-    of_cores = [summary for summary in _results(report).values() if not _is_of_gpu(summary)]
-    known = [summary.provenance for summary in of_cores if summary.provenance["minutes_of_training"]]
-    if len(known) < 2:
-        return ""
-    minutes = sum(of["minutes_of_training"] for of in known)
-    least = "at least " * any(provenance.minutes_of_training(of).endswith("more") for of in known)
-    lacking = "; of some results it is not recorded" if len(known) < len(of_cores) else ""
-    return f"; by cores together {least}{minutes:,.0f}{lacking}"
-
-
-def _of_origin(report: Reported) -> str:
-    """Processors, commits and days; and what was trained elsewhere."""
-    processors, trained = dict[str, None](), []
-    results = _results(report)
-    for label, summary in results.items():
-        processor, _, elsewhere = provenance.in_words(summary.provenance)["processor"].partition("; ")
-        if processor != provenance.NOT_RECORDED:
-            processors[processor] = None
-        if elsewhere:
-            trained.append(f"{label} {elsewhere}")
-    origins = [summary.provenance for summary in results.values()]
-    commits = {origin["commit"] for origin in origins if origin["commit"]}
-    days = sorted(origin["day"] for origin in origins if origin["day"])
-    if not processors or not days:
-        return ""
-    dates = " to ".join(dict.fromkeys((days[0], days[-1])))
-    unknown = _unrecorded(report)
-    lacking = f" (not recorded: {unknown})" if unknown else ""
-    where = "; ".join([_either(list(processors)), *trained])
-    number = f"{len(commits)} commit{'s' * (len(commits) != 1)}"
-    across = report.papers.get(ACROSS)
-    table = f" (the table of all objectives: `{across.provenance['commit']}`)" if across else ""
-    return f"**Made** on {where}; {dates}, {number}{table}{lacking} ([each](#where-this-comes-from))."
-
-
-def _unrecorded(report: Reported) -> str:
-    """The results of which no commit is known."""
-    told = [str(summary.said["label"]) for summary in report.papers.values() if not summary.provenance["commit"]]
-    for data, papers in report.published.items():
-        known = [str(summary.said["label"]) for summary in papers.values() if summary.provenance["commit"]]
-        if len(known) < len(papers):
-            told.append(f"papers on {data} but for {', '.join(known)}" if known else data)
-    return "; ".join(told)
-
-
-def _either(processors: Sequence[str]) -> str:
-    """ "A or B, 2 cores": processors, and once what all of them have after their name."""
-    ends = {processor.partition(", ")[2] for processor in processors}
-    if len(ends) > 1:
-        return " or ".join(processors)
-    names = " or ".join(processor.partition(", ")[0] for processor in processors)
-    return ", ".join(filter(None, [names, *ends]))
-
-
-def _results(report: Reported) -> dict[str, Summary]:
-    """All results that the page has, by name."""
-    results = {str(summary.said["label"]): summary for summary in report.papers.values()}
-    results |= {report.named_study(study, str(study.said["label"])): study for study in report.studies.values()}
-    for data, papers in report.published.items():
-        results |= {f"{summary.said['label']} on {data}": summary for summary in papers.values()}
-    return results
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _metrics(lines: Sequence[Line]) -> str:
+    return ", ".join(dict.fromkeys(line.metric for line in lines))

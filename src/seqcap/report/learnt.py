@@ -1,8 +1,9 @@
 """What was learnt of the table of all objectives, in a few sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from seqcap.report.advice import CHEAP_DIVERSITY, advice, leaders
+from seqcap.report.asides import Asides
 from seqcap.report.overview import (
     CIDER,
     DISTINCT,
@@ -23,16 +24,16 @@ from seqcap.report.overview import (
 )
 
 _MOST_NAMED = 8
+_NONE = Asides()
 
 
-def learnt(overview: Overview, tempered: str = "") -> list[str]:
-    """A sentence or two on each quality of captions; "clearly" is what the table tells apart. `tempered`: what
-    objectives' samples at one more temperature have over cross-entropy's as diverse."""
+def learnt(overview: Overview, asides: Asides = _NONE) -> list[str]:
+    """A sentence or two on each quality of captions; "clearly" is what the table tells apart."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    told = [_of_quality(overview, base), _of_samples(overview, base, tempered)]
-    told += [_of_distinctiveness(overview, base), _of_truth(overview, base)]
+    told = [_of_quality(overview, base), _of_samples(overview, base, asides)]
+    told += [_of_distinctiveness(overview, base), _of_truth(overview, base, asides)]
     return [*filter(None, told)]
 
 
@@ -57,7 +58,7 @@ def _of_quality(overview: Overview, base: Row) -> str:
     return f"{begin}, beside cross-entropy trained further ({likelihood:.1f}), {', '.join(told)}."
 
 
-def _of_samples(overview: Overview, base: Row, tempered: str) -> str:
+def _of_samples(overview: Overview, base: Row, asides: Asides) -> str:
     better = _ahead(overview, base, SAMPLES)
     if not better:
         return ""
@@ -81,10 +82,15 @@ def _of_samples(overview: Overview, base: Row, tempered: str) -> str:
         told = [cheap.gains, *(part for part in cheap.otherwise.split("; ") if WORSE in part)]
         numbers = f" ({'; '.join(told)})" if cheap.gains else ""
         text += f" Diversity at little cost: {cheap.take.replace('*', '')}{numbers}."
-    return f"{text} {_beside_temperatures(overview, base, tempered)}"
+    if asides.rivals:
+        text += (
+            " Cross-entropy's samples at other temperatures, without training, have CIDEr, Div-2 and true recall of "
+            f"{asides.rivals}."
+        )
+    return f"{text} {_beside_temperatures(overview, base, asides.tempered)}"
 
 
-def _beside_temperatures(overview: Overview, base: Row, tempered: str) -> str:
+def _beside_temperatures(overview: Overview, base: Row, tempered: Mapping[str, str]) -> str:
     """What samples have over those of cross-entropy at the temperature that makes these as diverse."""
     if not overview.has(MORE_CIDER):
         return "All are drawn at temperature 1; cross-entropy at another one, the cheapest rival, was not tried."
@@ -97,12 +103,15 @@ def _beside_temperatures(overview: Overview, base: Row, tempered: str) -> str:
         rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
         told += [f"{_labels(rows)} {_is(rows)} {word} diverse than all tried"] if rows else []
     text = f"Beside cross-entropy's samples at the temperature of equal Div-2, {', '.join(told)}"
-    poorer = [row for row in better if overview.is_ahead(base, row, MORE_RECALL)]
+    known = [row for row in overview.objectives if MORE_RECALL in row.levels]
+    poorer, fuller = _behind(overview, base, MORE_RECALL), _ahead(overview, base, MORE_RECALL)
     if poorer:
-        text += f"; {_labels(poorer)} then tell clearly fewer true facts"
+        text += f"; {len(poorer)} of {len(known)} then tell clearly fewer true facts"
+        text += f", {_labels(fuller)} clearly more" if fuller else ""
     if not tempered:
         return f"{text}. Objectives are drawn at temperature 1 alone."
-    return f"{text}. The same at one more temperature ([more](across/report.md)): {tempered}."
+    others = [f"{row.label} {tempered[row.label]}" for row in better if row.label in tempered]
+    return f"{text}. At another temperature ([all](across/report.md)): {', '.join(others)}." if others else f"{text}."
 
 
 def _with_gains(rows: Sequence[Row]) -> str:
@@ -127,7 +136,9 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
     first, *others = leaders(overview, best, base, column)
     beside = [overview.beside_likelihood(first, name) for name in (column, CIDER, LITERAL, TRUTH, PRECISION)]
     text += f" Ahead is {first.label}: {'; '.join(filter(None, beside))}"
-    text += f"; not told apart from it: {_with_levels(others, column)}." if others else "."
+    also = [name for name in (LITERAL, TRUTH) if overview.has(name)]
+    tied = ", ".join(_named_with(row, column, also) for row in others)
+    text += f"; not told apart from it: {tied}." if tied else "."
     if overview.has(LITERAL):
         ahead = [row for row in better if overview.is_ahead(row, base, LITERAL)]
         behind = [row for row in better if overview.is_ahead(base, row, LITERAL)]
@@ -143,6 +154,12 @@ def _of_distinctiveness(overview: Overview, base: Row) -> str:
     return text + _by_references(overview, column)
 
 
+def _named_with(row: Row, column: str, others: Sequence[str]) -> str:
+    """ "RL 67.5 (true captions 51.2)"."""
+    beside = ", ".join(f"{name} {row.levels[name].value:.1f}" for name in others if name in row.levels)
+    return f"{row.label} {row.levels[column].value:.1f}" + (f" ({beside})" if beside else "")
+
+
 def _by_references(overview: Overview, column: str) -> str:
     """What the references' own captions are found by, where the judge finds fewer by them than by an objective's."""
     people = next((row for row in overview.rows if row.run == PEOPLE and column in row.levels), None)
@@ -152,7 +169,7 @@ def _by_references(overview: Overview, column: str) -> str:
     return f" By the {people.label} itself: {', '.join(told)}: the judge follows more than truth."
 
 
-def _of_truth(overview: Overview, base: Row) -> str:
+def _of_truth(overview: Overview, base: Row, asides: Asides) -> str:
     better = _ahead(overview, base, TRUTH)
     if not better:
         return ""
@@ -164,6 +181,13 @@ def _of_truth(overview: Overview, base: Row) -> str:
     )
     rest = len(better) + len(worse) < len([row for row in overview.objectives if TRUTH in row.levels])
     text += f"{_named(worse, TRUTH)} clearly less often" + ("; the others are not told apart from it." if rest else ".")
+    if worse and asides.at_equal_length:
+        text += (
+            " Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
+            f"{asides.at_equal_length}, of about a third of the captions ([more](wtfrl/report.md))."
+        )
+    if asides.true_samples:
+        text += f" True precision of five samples, in SLE's own runs ([more](sle/report.md)): {asides.true_samples}."
     where = {RECALL: "in the best caption", RECALL_OF_SAMPLES: "in all samples of an image"}
     told = {
         words: _share([row for row in better if overview.is_ahead(base, row, column)], better)

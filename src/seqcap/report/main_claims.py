@@ -20,6 +20,7 @@ class MainClaim:
     claim: Claim
     sentence: str
     verdict: str  # in words
+    greedy: str  # the same comparison of greedy captions; "" without one
     there: Mapping[str, There]  # data -> the same comparison on it
     notes: Sequence[str]  # sentences
 
@@ -32,11 +33,13 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
         if claim is not None:
             controls = [other for other in report.shown(paper) if other.control and other.deciding.difference]
             judged = _by_the_judge(claim, controls)
-            verdict = ", ".join(filter(None, [words(claim), _by_whom(claim, judged)]))
+            verdict = ", ".join(filter(None, [words(claim), _by_whom(claim, judged)])) + _by_words(claim, controls)
             notes = _notes(paper, summary, claim, judged, rows)
             notes += [_of_control(paper, control) for control in controls if control is not judged]
             sentence = summary.said["finding"]["sentence"]
-            found.append(MainClaim(paper, claim, sentence, verdict, report.elsewhere(paper, claim), notes))
+            greedy = own_runs.by_greedy(claim)
+            of_greedy = numbers(greedy) if greedy else ""
+            found.append(MainClaim(paper, claim, sentence, verdict, of_greedy, report.elsewhere(paper, claim), notes))
     return found
 
 
@@ -57,9 +60,6 @@ def _notes(paper: str, summary: Summary, claim: Claim, judged: Claim | None, row
     if claim.verdict != HOLDS and first.key != claim.deciding.key and first.difference:
         printed = f"; print {in_print(first)}" if first.printed else ""
         notes.append(f"{shortly(first.what)}: {first.sides}: {numbers(first)}{printed}.")
-    greedy = own_runs.by_greedy(claim)
-    if greedy is not None:
-        notes.append(f"Greedy captions: {numbers(greedy)}.")
     notes.append(claim.explained)
     if claim.rising:
         notes.append(f"†, still rising: {' and '.join(claim.rising)}.")
@@ -77,6 +77,17 @@ def _by_whom(claim: Claim, judged: Claim | None) -> str:
     if claim.verdict == judged.verdict == HOLDS:
         return f"{whom} and by the judge"
     return f"{whom} alone; by the judge: {judged.verdict}"
+
+
+def _by_words(claim: Claim, controls: Sequence[Claim]) -> str:
+    """What a listener that takes every word literally says of the same sides, where it does not confirm the claim."""
+    if claim.verdict != HOLDS:
+        return ""
+    for control in controls:
+        _, measure, _, *sides = control.deciding.key
+        if measure == own_runs.LITERAL and tuple(sides) == claim.deciding.key[3:] and control.verdict != HOLDS:
+            return f"; by the literal listener {numbers(control.deciding)}, {control.verdict}"
+    return ""
 
 
 def _of_control(paper: str, control: Claim) -> str:

@@ -77,7 +77,7 @@ def failed(papers: Mapping[str, Summary]) -> list[Failed]:
                 failure = _failed(paper, summary, claim)
                 first = told.setdefault(failure.reason, claim.id)
                 again = failure.reason and first != claim.id
-                reason = f"as {first}" if again else _begun(failure.reason)
+                reason = f"as {first}" if again else begun(failure.reason)
                 claims.append(replace(failure, reason=" ".join(filter(None, [reason, _of_greedy(claim)]))))
     return claims
 
@@ -89,7 +89,7 @@ def _of_greedy(claim: Claim) -> str:
     return f"(Greedy: {numbers(greedy)}.)" if greedy else ""
 
 
-def _begun(reason: str) -> str:
+def begun(reason: str) -> str:
     """A reason's first sentences, until they say enough; "..." stands for the others, which the claim's page has."""
     said, *others = _SENTENCE_ENDS.split(reason)
     while others and len(said) < _ENOUGH:
@@ -178,3 +178,7 @@ def fared(claims: Iterable[Claim]) -> str:
     number = Counter(claim.verdict if claim.verdict in _COUNTED else "" for claim in claims if not claim.control)
     told = [(number[verdict], one, several) for verdict, (one, several) in _COUNTED.items() if number[verdict]]
     return ", ".join(f"{count} {one if count == 1 else several}" for count, one, several in told)
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

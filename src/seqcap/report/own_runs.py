@@ -6,8 +6,8 @@ from seqcap.report.summary import Claim, Line, Summary
 
 # What runs of cross-entropy are called that were trained for as many updates as what they are compared with.
 AS_LONG = "as many steps more"
-# Measures: the judge's recall and that of a twin of what pays.
-JUDGE, TWIN = "fixed_R@10", "twin_R@10"
+# Measures: the judge's recall, that of a twin of what pays, and that of a listener that takes every word literally.
+JUDGE, TWIN, LITERAL = "fixed_R@10", "twin_R@10", "literal_R@10"
 Named = tuple[str, Claim, Line]  # paper, claim and one of its comparisons
 
 

@@ -114,6 +114,7 @@ class Claim:
     # Whether its comparison is against the claim, and cannot tell because the side that lags was still rising.
     excused: bool = False
     rising: tuple[str, ...] = ()  # the labels of what was still rising, of the sides of its deciding comparison
+    changed: bool = False  # whether results were known when it was decided what decides it
 
     @property
     def primary(self) -> tuple[Line, ...]:
@@ -212,6 +213,7 @@ class Summary:
             about=claim.get("about", ""),
             excused=judged.deciding.excused,
             rising=_rising(judged.deciding.evidence),
+            changed=judged.deciding.evidence.changed is not None,
         )
 
     def _of_version_1(self, claim: Mapping[str, Any]) -> Claim:

@@ -7,13 +7,18 @@ from seqcap.report import elsewhere, own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.outcomes import numbers
 from seqcap.report.overview import Overview
-from seqcap.report.summary import Claim, Line, Summary
+from seqcap.report.summary import Claim, Line
 from seqcap.report.verdicts import HOLDS
 
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
 # Measure -> its words: those of the judge and of truth, each with what else is told of the same captions.
-_JUDGED = {own_runs.JUDGE: "R@10 by the judge", "CIDEr": "CIDEr", "true_of_own": "true captions"}
+_JUDGED = {
+    own_runs.JUDGE: "R@10 by the judge",
+    "CIDEr": "CIDEr",
+    own_runs.LITERAL: "R@10 by the literal listener",
+    "true_of_own": "true captions",
+}
 _TRUE = {"all_true": "true captions", "CIDEr": "CIDEr"}
 _SIDES = {1: "above", 0: "not told apart from", -1: "below"}  # of cross-entropy, that an interval is on
 
@@ -43,6 +48,21 @@ def quality_in_own_runs(report: Reported) -> dict[str, str]:
         for _, _, line in own_runs.cider_against_likelihood(report.papers)
         if line.side is not None
     }
+
+
+def others_judged(report: Reported, rows: Overview) -> str:
+    """What a judge finds by the papers' own runs that are not in the table of all objectives, and how true they are."""
+    told, labels = [], {row.label for row in rows.objectives}
+    for summary in report.papers.values():
+        if own_runs.knows_a_judge(summary):
+            found, true = own_runs.levels(summary, own_runs.JUDGE), own_runs.levels(summary, "true_of_own")
+            others = sorted(
+                (label for label in found if label in true and label not in labels), key=lambda of: -found[of]
+            )
+            sides = [f"{label} {found[label]:.1f} ({true[label]:.1f})" for label in others]
+            begin = f"In {summary.said['label']}'s own runs, R@10 by the judge (true captions)"
+            told += [f"{begin}: {', '.join(sides)}."] if sides else []
+    return " ".join(told)
 
 
 def _of_quality_there(report: Reported, line: Line) -> str:
@@ -90,32 +110,29 @@ def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
 
 
 def _in_own_runs(report: Reported, rows: Overview, measures: Mapping[str, str]) -> str:
-    """What a measure says of the best captions in the papers' own runs, of objectives of the table and cross-entropy,
-    the highest first, and others in brackets. `measures`: metric -> its words, the first one outside the brackets."""
+    """What a measure says of the best captions in the own runs of papers that have objectives of the table, the highest
+    first, and others in brackets. `measures`: metric -> its words, the first one outside the brackets."""
     labels, told = {row.label for row in rows.objectives}, []
     first, *others = measures.values()
     for paper, summary in report.papers.items():
         if own_runs.JUDGE in measures and not own_runs.knows_a_judge(summary):
             continue
         values, *beside = (own_runs.levels(summary, metric) for metric in measures)
-        known = [label for label in values if all(label in levels for levels in beside)]
-        sides = [label for label in known if label in labels or label in _baselines(summary)]
-        if labels.isdisjoint(sides):
+        known = [label for label in values if any(label in levels for levels in beside)]
+        if labels.isdisjoint(known):
             continue
-        sides.sort(key=lambda label: -values[label])
-        brackets = {label: ", ".join(f"{levels[label]:.1f}" for levels in beside) for label in sides}
+        sides = sorted(known, key=lambda label: -values[label])
+        brackets = {label: ", ".join(_level(levels, label) for levels in beside) for label in sides}
         told_of = ", ".join(f"{label} {values[label]:.1f} ({brackets[label]})" for label in sides)
         captioner = report.captioner(paper)
         whose = f"{summary.said['label']}'s own runs" + (f" (captioner: {captioner})" if captioner else "")
-        told.append(f"In {whose}, {first}, with {' and '.join(others)} in brackets: {told_of}.")
+        told.append(f"In {whose}, {first}, with {', '.join(others)} in brackets: {told_of}.")
     return " ".join(told)
 
 
-def _baselines(summary: Summary) -> list[str]:
-    """The labels of a paper's runs of cross-entropy that claims compare others with."""
-    likelihood = summary.said.get("likelihood", [])
-    lines = [line for claim in summary.claims for line in claim.lines if line.key[4] in likelihood]
-    return [line.sides.partition(" against ")[2] for line in lines]
+def _level(levels: Mapping[str, float], label: str) -> str:
+    """ "–" where claims compare it by nothing."""
+    return f"{levels[label]:.1f}" if label in levels else "–"
 
 
 def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:

@@ -103,7 +103,7 @@ class Outcome:
         evidence = self.evidence
         reasons = [self.of_numbers]
         if self.excused:
-            reasons.append(f"{lagging(evidence).label}, which lags, was still rising")
+            reasons.append(f"{lagging(evidence).label}, the side behind, was still rising")
         if evidence.registered and self.verdict == UNDECIDABLE:
             reasons.append(evidence.registered.lacks)
         return "; ".join(filter(None, reasons))
@@ -139,7 +139,7 @@ class Outcome:
     def _why_unsure(self) -> str:
         """What keeps a comparison from a verdict. What it could have found says nothing where it has found as much."""
         if self.excused:
-            return f"{lagging(self.evidence).label}, which lags, was still rising"
+            return f"{lagging(self.evidence).label}, the side behind, was still rising"
         detectable = "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
         return self._alone or detectable
 
@@ -180,9 +180,13 @@ class Outcome:
 
     @property
     def shown_q(self) -> str:
+        """With a fourth decimal where three would print it as the bound that it is below."""
         if self.q is None:
             return ""
-        return "<.001" if self.q < 0.001 else f"{self.q:.3f}"
+        if self.q < 0.001:
+            return "<.001"
+        shown = f"{self.q:.3f}"
+        return f"{self.q:.4f}" if self.q < SIGNIFICANCE <= float(shown) else shown
 
     def printed(self, sign: str = "+") -> str:
         """The paper's difference; "" without one."""
@@ -274,8 +278,8 @@ class Judgement:
         against = [outcome for outcome in outcomes if outcome.found_alone and not _as_claimed(outcome)]
         if against:
             surest = min(against, key=lambda outcome: outcome.p or 0.0)
-            number = f"{len(against)} of {len(outcomes)}, taken alone, against it"
-            words = f"{number}, the surest with p {surest.p:.3f} and q {surest.shown_q}"
+            number = f"{len(against)} of {len(outcomes)} against it if taken alone"
+            words = f"{number}, the surest p {surest.p:.3f}, but q {surest.shown_q}"
             registered = self.first.evidence.registered
             all_lack = registered is not None and {outcome.verdict for outcome in outcomes} == {UNDECIDABLE}
             return f"{registered.lacks}; {words}" if registered is not None and all_lack else words

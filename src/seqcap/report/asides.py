@@ -1,0 +1,125 @@
+"""What other tables of the papers say beside the table of all objectives, each in a phrase for the first page."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Self
+
+from seqcap.report.overview import ACROSS, DISTINCT, DIVERSITY, MORE_CIDER, RECALL_OF_SAMPLES, SAMPLES, TRUTH
+
+# Columns that say how many captions are true -> what makes each a number in 100.
+_TRUE = {TRUTH: 1, "true of its scene, %": 1}
+_RIVAL = "cross-entropy, temperature "  # begins the rows of its samples at other temperatures
+_NEAR = (0.5, 2.0)  # the lowest and the highest temperature that is told
+_OF_SAMPLES = ("XE", "SLL", "SLL-SLE")  # rows of SLE's table of truth
+_OF_LENGTH = ("WTF-RL", "WTF", "RL")  # rows of the table of truth at equal length
+
+
+@dataclass(frozen=True)
+class Asides:
+    """Each "" without its table."""
+
+    # Objective -> what its samples at one more temperature have over cross-entropy's as diverse.
+    tempered: Mapping[str, str] = field(default_factory=dict)
+    rivals: str = ""  # cross-entropy's samples at other temperatures
+    at_equal_length: str = ""  # how true captions are beside likelihood's of the same length
+    true_samples: str = ""  # true precision of five samples, in SLE's own runs
+    judges_agree: str = ""  # how the judge ranks objectives beside the listener that pays
+
+    @classmethod
+    def read(cls, report: Path) -> Self:
+        """From the tables in the folder of a report."""
+        temperatures = report / ACROSS / "tables/across_temperatures.csv"
+        return cls(
+            tempered=of_tempered(temperatures),
+            rivals=of_rivals(temperatures),
+            at_equal_length=of_length(report / "wtfrl/tables/wtfrl_length.csv"),
+            true_samples=of_samples(report / "sle/tables/sle_truth.csv"),
+            judges_agree=of_judges(report / ACROSS / "tables/across_yardsticks.csv"),
+        )
+
+
+def of_tempered(path: Path) -> dict[str, str]:
+    """ "SLL" -> "at 2 -16.0 [-17.9, -14.1]"."""
+    told = dict[str, str]()
+    for row, gain in column([path], {MORE_CIDER: 1}).items():
+        label, _, temperature = row.rpartition(", ")
+        # Cross-entropy's own have no interval.
+        if gain.endswith("]"):
+            told[label] = f"at {temperature.removeprefix('temperature ')} {'' if gain.startswith('-') else '+'}{gain}"
+    return told
+
+
+def of_samples(path: Path) -> str:
+    """ "XE 54.8, SLL 93.7": of some rows of the table of truth."""
+    shares = column([path], {"precision, 5 samples": 100})
+    return ", ".join(f"{row} {shares[row].partition(' [')[0]}" for row in _OF_SAMPLES if row in shares)
+
+
+def of_judges(path: Path) -> str:
+    """ "0.99 [0.94, 1.00]": Spearman's correlation over objectives."""
+    for line in _lines(path):
+        if (line["row"], line["column"]) == ("R@10 by the own listener", DISTINCT) and line["ours_low"]:
+            ours, low, high = (f"{float(line[name]):.2f}" for name in ("ours", "ours_low", "ours_high"))
+            return f"{ours} [{low}, {high}]"
+    return ""
+
+
+def of_rivals(path: Path) -> str:
+    """ "59.5, 53.8, 44.9 at 0.5": CIDEr, Div-2 and true recall of samples, and their temperature."""
+    columns = [column([path], {name: 1}) for name in (SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)]
+    told = []
+    for row in columns[0]:
+        temperature = row.removeprefix(_RIVAL)
+        known = row.startswith(_RIVAL) and all(row in of for of in columns)
+        if known and _NEAR[0] <= float(temperature) <= _NEAR[1]:
+            told.append(f"{', '.join(of[row].partition(' [')[0] for of in columns)} at {temperature}")
+    return "; ".join(told)
+
+
+def of_length(path: Path) -> str:
+    """ "WTF-RL -7, WTF -27": the difference in points of true captions."""
+    differences = column([path], {"difference": 1})
+    return ", ".join(f"{row} {float(differences[row]):+.0f}" for row in _OF_LENGTH if row in differences)
+
+
+def misled(path: Path) -> dict[str, str]:
+    """Retriever -> how many false captions, people's with one fact exchanged, it takes for the true one: "19 of a
+    hundred (48 where texture is exchanged)", the mean over kinds, and the worst, by WTF-RL's table; {} without."""
+    shares = dict[str, dict[str, float]]()
+    for line in _lines(path):
+        if line["ours"]:
+            shares.setdefault(line["column"], {})[line["row"]] = 100 - float(line["ours"])
+    told = dict[str, str]()
+    for who, of in shares.items():
+        worst = max(of, key=of.__getitem__)
+        told[who] = f"{fmean(of.values()):.0f} of a hundred ({of[worst]:.0f} where {worst} is exchanged)"
+    return told
+
+
+def true_shares(tables: Sequence[Path]) -> dict[str, str]:
+    """Row -> how many of a hundred captions are true, with the interval, by a paper's tables."""
+    return column(tables, _TRUE)
+
+
+def column(tables: Sequence[Path], scales: Mapping[str, int]) -> dict[str, str]:
+    """Row -> its number, with its interval: of a column that tables have under one of some names. `scales`: name ->
+    what makes it a number in points."""
+    numbers_of_rows = dict[str, str]()
+    for path in tables:
+        for line in _lines(path):
+            if line["column"] in scales and line["ours"]:
+                values = [line[name] for name in ("ours", "ours_low", "ours_high") if line[name]]
+                ours, *ends = [f"{scales[line['column']] * float(value):.1f}" for value in values]
+                numbers_of_rows.setdefault(line["row"], f"{ours} [{', '.join(ends)}]" if ends else ours)
+    return numbers_of_rows
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    """A table's lines; [] where there is none."""
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

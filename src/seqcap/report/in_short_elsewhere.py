@@ -1,0 +1,89 @@
+"""What *In short* says of other data: how the comparisons that decide claims here came out there."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from seqcap.report.all_papers import Reported, link
+from seqcap.report.outcomes import numbers, shortly
+from seqcap.report.overview import ACROSS
+
+_TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
+_MUCH_SMALLER = 0.5  # times what a difference is here
+
+
+def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
+    """How the comparisons that decide claims here came out on other data."""
+    agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
+    if not of["compared"]:
+        return ""
+    against = len(of["alike"]) - of["as_claimed"]
+    only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
+    number = len(of["compared"])
+    if number == 1:
+        ways = {
+            "goes the same way there": agree,
+            "goes the other way there": of["turned"],
+            "cannot be told there": silent,
+        }
+        way = next(said for said, count in ways.items() if count)
+        told = f"**{data}**{only}. The one comparison that decides a claim here {way}{', against print' * against}"
+    else:
+        kinds = {"smaller": of["smaller"], "against print": against}
+        how = ", ".join(f"{count} of them {kind}" for kind, count in kinds.items() if count)
+        alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there by intervals"
+        parts = [alike + (f" ({how})" if how else ""), f"{of['turned'] or 'none'} the other"]
+        parts += [f"{silent} cannot be told there"] if silent else []
+        told = f"**{data}**{only}. Of {number} comparisons that decide claims here, {', '.join(parts)}"
+    told += f" ([more](#on-other-data)).{_much_smaller(of)}{_of_details(report, of)}{_of_a_single_one(of)}"
+    return f"{told} {_lacking_there(report, data)}".rstrip()
+
+
+def _much_smaller(of: Mapping[str, Any]) -> str:
+    """The comparisons that go the same way on other data, and are less than half as large there."""
+    told = [
+        f"{link(paper, pair.claim)} {pair.there.difference} there, {pair.here.difference} here"
+        for paper, pair in of["alike"]
+        if abs(float(pair.there.difference)) < _MUCH_SMALLER * abs(float(pair.here.difference))
+    ]
+    return f" Less than half: {'; '.join(told)}." if told else ""
+
+
+def _of_a_single_one(of: Mapping[str, Any]) -> str:
+    """The numbers of the one comparison that decides a claim here, where it goes the same way there."""
+    if len(of["compared"]) > 1 or not of["alike"]:
+        return ""
+    (_, pair), *_ = of["alike"]
+    return f" {shortly(pair.here.what)}: {numbers(pair.here)}; there {numbers(pair.there)}."
+
+
+def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
+    """Which details of claims have the other sign on other data, of each quantity the first."""
+    decide = {pair.here.key for _, pair in of["compared"]}
+    found = dict[tuple[str, str], str]()
+    for paper, pair in of["opposite"]:
+        here = pair.here
+        if here.key not in decide:
+            sides = f": {here.sides}" if here.sides and here.sides not in here.what else ""
+            numbers_of_both = f"{numbers(here)} here, {numbers(pair.there)} there"
+            found.setdefault((paper, here.metric), f"{shortly(here.what)}{sides} {numbers_of_both}")
+    return f" Of details the other way: {'; '.join(found.values())}." if found else ""
+
+
+def _lacking_there(report: Reported, data: str) -> str:
+    """What other data lack of what is known here; "" where that is nothing."""
+    papers = report.published[data].items()
+    pairs = [(report.papers[paper], there) for paper, there in papers if paper in report.papers]
+    judged = any(here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS)
+    told = ["checker of truth"] if judged else []
+    told += ["independent judge"] if report.has_another_judge(data) else []
+    told += ["table of all objectives"] if told and ACROSS not in report.published[data] else []
+    todays = [str(there.said["label"]) for _, there in papers if not there.rule]
+    by_rule = (
+        f" Of its papers all but {', '.join(todays)} are of an older rule." if 0 < len(todays) < len(papers) else ""
+    )
+    return f"There is no {', no '.join(told)}.{by_rule}" if told else by_rule.strip()
+
+
+def _has_only_sentences(report: Reported, data: str) -> bool:
+    tasks = [task for summary in report.published[data].values() for task in summary.provenance["data"]]
+    return bool(tasks) and all(task["kind"] == "sentences" for task in tasks)

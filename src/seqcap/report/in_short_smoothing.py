@@ -1,0 +1,189 @@
+"""What *In short* says of loss smoothing: the claims of its paper, the table of all objectives, and the studies of what
+it gains with how much data."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from seqcap.report import own_runs
+from seqcap.report.all_papers import Reported, link
+from seqcap.report.main_claims import MainClaim
+from seqcap.report.outcomes import capital, fared, numbers, shortly
+from seqcap.report.overview import CIDER, Overview
+from seqcap.report.summary import Claim, Line, Summary
+from seqcap.report.verdicts import HOLDS, REVERSED, read
+
+_SMOOTHING = "smoothing"  # the paper
+_MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
+# Its claims that ask the same of another captioner or task, and of which.
+_ELSEWHERE = {
+    "L6b": "With attention, Tok-Seq",
+    "L7": "In translation to French, BLEU of Tok",
+    "L8": "Of Seq",
+    "L9a": "Of Tok-Seq",
+    "L9b": "From German, of Tok-Seq",
+}
+# The claims that a kind of smoothing beats likelihood, beside which the main one stands.
+_KINDS = ("L1", "L3")
+_LOSSES = ("across_tok", "across_seq", "across_tok_seq")  # its rows of the table of all objectives
+_GERMAN = ("de_en_seq_bleu4_batch", "de_en_mle")  # the comparison that L8 is of, from German
+_GAINS = "tables/sizes_gains.csv"  # of a study of data size
+_WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
+
+
+def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None) -> str:
+    """What its paper's own runs say, and the table of all objectives."""
+    told = []
+    for of in main:
+        if of.paper == _SMOOTHING:
+            line, summary = of.claim.deciding, report.papers[of.paper]
+            kinds = [claim for claim in summary.claims if claim.id in _KINDS and claim.deciding.difference]
+            alike = [*(claim for claim in kinds if _is_compared_alike(claim.deciding, line)), of.claim]
+            pairs = [(claim.deciding.sides.partition(" against ")[0], numbers(claim.deciding)) for claim in alike]
+            compared = [f"{loss} {difference}" for loss, difference in pairs]
+            what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
+            told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike)}")
+            begin = f"In our runs, {shortly(what)}, against {against}"
+            told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
+            told += [_otherwise(alike), _of_weaker_runs(summary), *_asked_elsewhere(summary), _on_one_captioner(rows)]
+            told.append("Other strengths are the paper's or its authors' code's; none was chosen on these data.")
+    return f"**Smoothing.** {' '.join(filter(None, told))}" if told else ""
+
+
+def _helps(claims: Sequence[Claim]) -> str:
+    """The answer to whether smoothing helps, where its kinds have one."""
+    verdicts = {claim.verdict for claim in claims}
+    if verdicts == {REVERSED}:
+        told = "it harms"
+    elif verdicts == {HOLDS}:
+        told = "it helps"
+    elif HOLDS not in verdicts:
+        told = "no kind of it is shown to help"
+    else:
+        return ""
+    return f" At the paper's strength {told} captions without attention, by CIDEr."
+
+
+def _otherwise(claims: Sequence[Claim]) -> str:
+    """What the comparisons that decide claims by CIDEr are by BLEU-4, and by captions that a beam ranks per token."""
+    by_what = {"By BLEU-4": ("BLEU4", "beam"), "By captions ranked by log p / length": ("CIDEr", "per token, all")}
+    told = []
+    for words, (metric, captions) in by_what.items():
+        found = [_the_same(claim, metric, captions) for claim in claims]
+        differences = [f"{_loss(line)} {numbers(line)}" for line in found if line is not None]
+        told += [f"{words}: {', '.join(differences)}"] if differences else []
+    return f"{'. '.join(told)} (details)." if told else ""
+
+
+def _the_same(claim: Claim, metric: str, captions: str) -> Line | None:
+    """The comparison of the runs that decide a claim by another measure; None where it has it not."""
+    paper, _, _, *runs = claim.deciding.key
+    key = (paper, metric, captions, *runs)
+    return next((line for line in claim.lines if line.key == key and line.difference), None)
+
+
+def _loss(line: Line) -> str:
+    """What is compared with likelihood, without what it samples by."""
+    return line.sides.partition(" against ")[0].partition(" | ")[0]
+
+
+def _of_weaker_runs(summary: Summary) -> str:
+    """What runs a quarter as strong say of the same comparisons."""
+    lines = [line for claim in summary.claims for line in claim.lines if line.difference and _is_weaker(line)]
+    if not lines:
+        return ""
+    seeds = min(number for line in lines for number in line.seeds)
+    return f"A quarter as strong (details of {seeds} seeds, added later, without a verdict), {_by_side(lines)}."
+
+
+def _is_weaker(line: Line) -> bool:
+    return line.key[2] == "beam" and line.key[3].endswith(_WEAKER)
+
+
+def _by_side(lines: Sequence[Line]) -> str:
+    """ "behind is Tok-Seq -14.6 [-22.3, -6.9], not told apart from MLE Tok -0.9 [-3.9, 2.0]"."""
+    words = {1: "ahead is", -1: "behind is", 0: "not told apart from MLE"}
+    parts = []
+    for side, said in words.items():
+        told = [f"{line.sides.partition(', ')[0]} {numbers(line)}" for line in lines if line.side == side]
+        parts += [f"{said} {', '.join(told)}"] if told else []
+    return ", ".join(parts)
+
+
+def _asked_elsewhere(summary: Summary) -> list[str]:
+    """What the claims of other captioners or tasks say."""
+    others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
+    return [
+        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{read(claim.verdict)}* ({link(_SMOOTHING, claim)}"
+        f"{', changed after a result was seen' * claim.changed}{_from_german(claim)})."
+        for claim in others
+    ]
+
+
+def _from_german(claim: Claim) -> str:
+    """What the same loss gains in the other translation, where a claim of one language has it as a detail."""
+    line = next((line for line in claim.lines if line.key[3:5] == _GERMAN and line.difference), None)
+    if line is None or claim.deciding.key[3:5] == _GERMAN or claim.verdict != HOLDS:
+        return ""
+    seeds = "one seed" if min(line.seeds) == 1 else f"{min(line.seeds)} seeds"
+    return f"; from German {numbers(line)}, {seeds}"
+
+
+def _on_one_captioner(rows: Overview | None) -> str:
+    """What the table of all objectives says of its losses, which start from likelihood there."""
+    found = [row for row in rows.objectives if row.run in _LOSSES and CIDER in row.levels] if rows else []
+    if rows is None or not found:
+        return ""
+    told = ", ".join(f"{row.label} {rows.beside_likelihood(row, CIDER).removeprefix(f'{CIDER} ')}" for row in found)
+    return f"After cross-entropy, in [the table of all objectives](#all-objectives-on-one-captioner), {CIDER}: {told}."
+
+
+def _is_compared_alike(line: Line, other: Line) -> bool:
+    """Whether two comparisons differ in their left sides alone."""
+    of_what, of_other = (compared.what.partition(": ")[0] for compared in (line, other))
+    return of_what == of_other and line.key[1:3] == other.key[1:3] and line.key[4:] == other.key[4:]
+
+
+def _by_greedy(claim: Claim) -> str:
+    """ " (greedy -1.2 [-2.3, -0.1]: most is the beam's)": what is left of a difference where no beam is searched."""
+    line, greedy = claim.deciding, own_runs.by_greedy(claim)
+    if greedy is None:
+        return ""
+    left = float(greedy.difference) / float(line.difference) if float(line.difference) else 1.0
+    of_beam = ": most is the beam's here" if left < _MOST else ""
+    return f" (greedy {numbers(greedy)}{of_beam})"
+
+
+def of_studies(report: Reported) -> str:
+    """What studies of ours say of each of their questions."""
+    told = []
+    for folder, summary in report.studies.items():
+        page, title = report.page(folder), report.named_study(summary, summary.said["title"])
+        lines = [(claim, claim.deciding) for claim in summary.claims]
+        claims = [
+            f"*{capital(claim.words)}*: {claim.sentence} ({line.metric} {numbers(line)})" for claim, line in lines
+        ]
+        most = _with_most_data(folder)
+        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{most}")
+    return " ".join(told)
+
+
+def _with_most_data(folder: Path) -> str:
+    """What each loss gains over likelihood with the most training images, by a study of data size; "" of another."""
+    path = folder / _GAINS
+    if not path.is_file():
+        return ""
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if line["block"].startswith("a beam") and line["ours"]]
+    sizes = list(dict.fromkeys(line["column"] for line in lines if line["column"].endswith(" images")))
+    if not sizes:
+        return ""
+    gains = [
+        f"{line['row']} {line['ours']} [{line['ours_low']}, {line['ours_high']}]"
+        for line in lines
+        if line["column"] == sizes[-1]
+    ]
+    return (
+        f" With {sizes[-1]}, the most (updates are equal, so that epochs are few, and smoothed losses learn slowly): "
+        f"{', '.join(gains)}."
+    )
