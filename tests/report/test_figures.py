@@ -117,6 +117,20 @@ def test_a_curve_of_one_seed_is_thin_and_others_have_a_band(sle):
     assert len(axis.collections) == 1
 
 
+def test_runs_of_one_colour_differ_in_dashes_and_are_named_once(sle):
+    sle.names = ["sll_sle", "sll_sle_95"]
+    runs = sle.read().runs
+    looks = learning._looks(runs)
+    colours, dashes = zip(*looks.values(), strict=True)
+    assert len(set(colours)) == len(set(dashes)) == len(runs) == 2
+    assert looks[runs[-1].name][1] == "-"
+    axis = Figure().subplots()
+    for label in ("a", "a (one seed)", "b (one seed)"):
+        axis.plot([0, 1], [0, 1], label=label)
+    learning.name_lines([axis])
+    assert [text.get_text() for text in axis.get_legend().get_texts()] == ["a", "b (one seed)"]
+
+
 def test_lines_of_other_rows_are_grey_and_empty_panels_left_out(sle):
     sle.names = ["sll", "sll_me"]
     declared = LearningCurves(

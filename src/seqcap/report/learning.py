@@ -19,7 +19,10 @@ from seqcap.report.reported import ReportedRun
 _OTHERS, _START = "#d0d0d0", "#666666"  # lines of other groups, and of the start
 _SHARES = "share of the training (0: before any)"
 _POINTS = 60
-_PALEST = 0.65  # by how much the first of several runs of one colour is lighter than the last
+Look = tuple[str, str]  # colour and dashes of a line
+_PALEST = 0.35  # by how much the first of several runs of one colour is lighter than the last
+_DASHES = ("-", "--", ":", "-.")  # of runs of one colour, from the last on
+_ONE_SEED = " (one seed)"
 _WIDTH, _HEIGHT = 2.7, 1.9  # inches of a panel
 _NAMES = 1.9  # inches of the names beside a row
 
@@ -39,10 +42,10 @@ def draw(results: Results, declared: LearningCurves, runs: Sequence[ReportedRun]
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(len(groups), len(columns), squeeze=False, sharey="col")
     for row, (title, group) in zip(panels, groups.items(), strict=True):
-        colours = _shades(group)
+        looks = _looks(group)
         for axis, column in zip(row, columns, strict=True):
             if column.has(own[title]):
-                column.plot(axis, group, colours, declared)
+                column.plot(axis, group, looks, declared)
             else:
                 axis.set_axis_off()
         row[0].set_ylabel(title)
@@ -107,7 +110,7 @@ class _Column:
         return any(run.name in self.lines for run in group)
 
     def plot(
-        self, axis: Axes, group: Sequence[ReportedRun], colours: Mapping[str, str], declared: LearningCurves
+        self, axis: Axes, group: Sequence[ReportedRun], looks: Mapping[str, Look], declared: LearningCurves
     ) -> None:
         """The group's runs, a thick line for the mean over seeds in a band of all of them, a thin line for a single
         seed; the other runs of their captioners are grey."""
@@ -120,12 +123,12 @@ class _Column:
             if run.name not in self.lines:
                 continue
             line = _binned(self.lines[run.name])
-            colour, seeds = colours[run.name], line.shape[1]
+            (colour, dashes), seeds = looks[run.name], line.shape[1]
             if seeds > 1:
                 band = (line.min(axis=1), line.max(axis=1))
                 axis.fill_between(line.index, *band, color=colour, alpha=0.18, linewidth=0, zorder=2)
-            label = run.label if seeds > 1 else f"{run.label} (one seed)"
-            axis.plot(line.mean(axis=1), color=colour, linewidth=1.8 if seeds > 1 else 0.9, label=label, zorder=3)
+            label, width = (run.label, 1.8) if seeds > 1 else (f"{run.label}{_ONE_SEED}", 0.9)
+            axis.plot(line.mean(axis=1), color=colour, linestyle=dashes, linewidth=width, label=label, zorder=3)
         starts = [self.start[name] for name in names if name in self.start]
         if declared.start and starts:
             axis.axhline(float(np.mean(starts)), color=_START, linestyle="--", linewidth=0.9, zorder=1)
@@ -140,26 +143,27 @@ class _Column:
 
 
 def name_lines(row: Sequence[Axes], more: Mapping[str, Line2D] | None = None) -> None:
-    """Names the lines of a row of panels on its right, each once."""
+    """Names the lines of a row of panels on its right, each once, and of several seeds where one panel has them."""
     lines: dict[str, Any] = {}
     for axis in row:
         handles, labels = axis.get_legend_handles_labels()
         lines |= dict(zip(labels, handles, strict=True))
-    lines |= more or {}
+    repeated = {f"{label}{_ONE_SEED}" for label in lines}
+    lines = {label: line for label, line in lines.items() if label not in repeated} | dict(more or {})
     look: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False, "fontsize": 8}
     row[-1].legend(list(lines.values()), list(lines), **look)
 
 
-def _shades(runs: Sequence[ReportedRun]) -> dict[str, str]:
-    """A colour for each run; of several methods of one colour the first is the palest."""
+def _looks(runs: Sequence[ReportedRun]) -> dict[str, Look]:
+    """A look for each run; of several methods of one colour the last is the darkest, and solid."""
     colours = palette(dict.fromkeys(run.label for run in runs))
-    shades = {}
+    looks = dict[str, Look]()
     for colour in set(colours.values()):
-        labels = [label for label in colours if colours[label] == colour]
+        labels = [label for label in reversed(colours) if colours[label] == colour]
         for position, label in enumerate(labels):
-            darkness = position / (len(labels) - 1) if len(labels) > 1 else 1.0
-            shades[label] = lighter(colour, _PALEST * (1 - darkness))
-    return {run.name: shades[run.label] for run in runs}
+            paleness = position / (len(labels) - 1) if position else 0.0
+            looks[label] = (lighter(colour, _PALEST * paleness), _DASHES[position % len(_DASHES)])
+    return {run.name: looks[run.label] for run in runs}
 
 
 def _binned(line: pd.DataFrame) -> pd.DataFrame:
