@@ -118,6 +118,8 @@ def test_what_is_clearly_better_is_advised(rows):
     assert one.note == "Not in its own runs."
     assert (one.take, one.gains) == ("**TOK**", "CIDEr, beam 90.0 ▲ (75.0)")
     assert (diversity.take, diversity.gains) == ("**TOK**", "Div-2, samples 90.0 ▲ (75.0)")
+    one = advice(table(rows), flaws={"TOK": "TOK 33.7", "SCST": "SCST 20.0"})[0]
+    assert one.flaws == "broken English in a hundred captions: TOK 33.7"
     assert distinct.use == "captions that tell images apart, to a judge"
     assert distinct.take == "**JOINT**"
     people = "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0; true captions 100.0."
@@ -211,6 +213,10 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert f"{told}JOINT 50.0 clearly less often;" in truth
     by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3]
     assert "at equal length, in WTF-RL's own runs, against TF, JOINT -7, of about a third" in by_length
+    worded = {"xe": {"distinct captions": 48.2, "two verbs": 0.3}, "scst": {"distinct captions": 11, "two verbs": 34}}
+    (told,) = [sentence for sentence in learnt(of, Asides(worded=worded)) if sentence.startswith("**Wording")]
+    assert "which no reference has: SCST 34.0; cross-entropy 0.3." in told
+    assert "SCST 11.0 are the fewest, SCST 11.0 the most; cross-entropy 48.2." in told
     # People's captions are found more often by the judge than any objective's; where they are not, this is told.
     poorer = table({**rows, "human": PEOPLE | {DISTINCT: 55}})
     assert learnt(poorer)[2].endswith(

@@ -1,6 +1,7 @@
 """What to use when, by the table of every objective on one captioner. Nothing is advised that is clearly worse than
 cross-entropy in what one would use it for; where nothing is clearly better, that is said."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -39,21 +40,42 @@ class Advice:
     otherwise: str  # and in what else
     note: str  # "" if there is nothing to add
     tied: str = ""  # the others that lead, which are not told apart from it
+    flaws: str = ""  # how many captions of those that lead are no sentence, where many are
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
 def advice(
-    overview: Overview, of_quality: Mapping[str, str] = _NOTHING, more: Mapping[str, str] = _NOTHING
+    overview: Overview,
+    of_quality: Mapping[str, str] = _NOTHING,
+    more: Mapping[str, str] = _NOTHING,
+    flaws: Mapping[str, str] = _NOTHING,
 ) -> list[Advice]:
     """A row for each use. `of_quality`: objective -> what its paper's own runs say of the CIDEr of its best caption;
-    `more`: use -> what else is known of it."""
+    `more`: use -> what else is known of it; `flaws`: objective -> how many of its captions are no
+    sentence."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
     uses = (_samples, _diversity, _distinctiveness, _distinct_and_true, _truth)
     rows = [_one_caption(overview, base, of_quality), *(row(overview, base) for row in uses)]
     known = [row for row in rows if row is not None]
-    return [replace(row, note=" ".join(filter(None, [row.note, more.get(row.use, "")]))) for row in known]
+    return [
+        replace(
+            row,
+            note=" ".join(filter(None, [row.note, more.get(row.use, "")])),
+            flaws=_broken([flaw for label, flaw in flaws.items() if label in _labels_of(row)]),
+        )
+        for row in known
+    ]
+
+
+def _broken(flaws: Sequence[str]) -> str:
+    return f"broken English in a hundred captions: {', '.join(flaws)}" if flaws else ""
+
+
+def _labels_of(row: Advice) -> list[str]:
+    """The objectives that are to be taken, without the widths of their intervals."""
+    return [re.sub(r" \(±.*?\)", "", name) for name in (row.take.replace("*", ""), *row.tied.split(", "))]
 
 
 def _one_caption(overview: Overview, base: Row, of_quality: Mapping[str, str]) -> Advice | None:

@@ -7,11 +7,25 @@ from pathlib import Path
 from statistics import fmean
 from typing import Self
 
-from seqcap.report.overview import ACROSS, DISTINCT, DIVERSITY, MORE_CIDER, RECALL_OF_SAMPLES, SAMPLES, TRUTH
+from seqcap.report import wording
+from seqcap.report.overview import (
+    ACROSS,
+    DISTINCT,
+    DIVERSITY,
+    LITERAL,
+    MORE_CIDER,
+    RECALL_OF_SAMPLES,
+    SAMPLES,
+    TRUTH,
+    Row,
+)
+from seqcap.report.summary import RESULTS
 
 # Columns that say how many captions are true -> what makes each a number in 100.
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _RIVAL = "cross-entropy, temperature "  # begins the rows of its samples at other temperatures
+_YARDSTICKS = "tables/across_yardsticks.csv"
+_MANY = 10.0  # captions of a hundred
 _NEAR = (0.5, 2.0)  # the lowest and the highest temperature that is told
 _OF_SAMPLES = ("XE", "SLL", "SLL-SLE")  # rows of SLE's table of truth
 _OF_LENGTH = ("WTF-RL", "WTF", "RL")  # rows of the table of truth at equal length
@@ -26,7 +40,10 @@ class Asides:
     rivals: str = ""  # cross-entropy's samples at other temperatures
     at_equal_length: str = ""  # how true captions are beside likelihood's of the same length
     true_samples: str = ""  # true precision of five samples, in SLE's own runs
+    # Run of the table -> how its captions are worded (`wording.read`).
+    worded: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     judges_agree: str = ""  # how the judge ranks objectives beside the listener that pays
+    literal_agrees: str = ""  # how the literal listener does
 
     @classmethod
     def read(cls, report: Path) -> Self:
@@ -37,8 +54,16 @@ class Asides:
             rivals=of_rivals(temperatures),
             at_equal_length=of_length(report / "wtfrl/tables/wtfrl_length.csv"),
             true_samples=of_samples(report / "sle/tables/sle_truth.csv"),
-            judges_agree=of_judges(report / ACROSS / "tables/across_yardsticks.csv"),
+            worded=wording.read(report / ACROSS / RESULTS),
+            judges_agree=of_ranks(report / ACROSS / _YARDSTICKS, DISTINCT),
+            literal_agrees=of_ranks(report / ACROSS / _YARDSTICKS, LITERAL),
         )
+
+
+def flaws(rows: Sequence[Row], asides: Asides) -> dict[str, str]:
+    """Objective -> how many of its captions are no sentence, where many are: "SLL 33.7"."""
+    shares = {row.label: asides.worded.get(row.run, {}).get(wording.TWO_VERBS, 0.0) for row in rows}
+    return {label: f"{label} {share:.1f}" for label, share in shares.items() if share > _MANY}
 
 
 def of_tempered(path: Path) -> dict[str, str]:
@@ -58,10 +83,10 @@ def of_samples(path: Path) -> str:
     return ", ".join(f"{row} {shares[row].partition(' [')[0]}" for row in _OF_SAMPLES if row in shares)
 
 
-def of_judges(path: Path) -> str:
-    """ "0.99 [0.94, 1.00]": Spearman's correlation over objectives."""
+def of_ranks(path: Path, whose: str) -> str:
+    """ "0.99 [0.94, 1.00]": Spearman's correlation, over objectives, of a column with what the own listener finds."""
     for line in _lines(path):
-        if (line["row"], line["column"]) == ("R@10 by the own listener", DISTINCT) and line["ours_low"]:
+        if (line["row"], line["column"]) == ("R@10 by the own listener", whose) and line["ours_low"]:
             ours, low, high = (f"{float(line[name]):.2f}" for name in ("ours", "ours_low", "ours_high"))
             return f"{ours} [{low}, {high}]"
     return ""
@@ -95,7 +120,8 @@ def misled(path: Path) -> dict[str, str]:
     told = dict[str, str]()
     for who, of in shares.items():
         worst = max(of, key=of.__getitem__)
-        told[who] = f"{fmean(of.values()):.0f} of a hundred ({of[worst]:.0f} where {worst} is exchanged)"
+        kinds = f"mean of {len(of)} kinds; {of[worst]:.0f} where {worst} is exchanged"
+        told[who] = f"{fmean(of.values()):.0f} of a hundred ({kinds})"
     return told
 
 

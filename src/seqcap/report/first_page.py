@@ -10,7 +10,7 @@ from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts
 from seqcap.report.advice import CHEAP_DIVERSITY, DISTINCT_AND_TRUE, advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
-from seqcap.report.asides import Asides, misled, true_shares
+from seqcap.report.asides import Asides, flaws, misled, true_shares
 from seqcap.report.in_short import in_short
 from seqcap.report.main_claims import left_out, main_claims
 from seqcap.report.outcomes import in_print, numbers, shortly
@@ -119,6 +119,12 @@ def _example(report: Reported) -> dict[str, Any]:
     return {"example": None}
 
 
+def _worded(asides: Asides) -> dict[str, dict[str, str]]:
+    """Columns of how captions are worded: heading -> run -> text."""
+    names = dict.fromkeys(name for of in asides.worded.values() for name in of)
+    return {name: {run: f"{of[name]:.1f}" for run, of in asides.worded.items() if name in of} for name in names}
+
+
 def _more_advice(report: Reported, rows: Overview, asides: Asides) -> dict[str, str]:
     """Use -> what is known of it beside the table of all objectives."""
     rivals = "Cross-entropy at another temperature takes no training: [random samples](#in-short)."
@@ -146,12 +152,15 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
-    advised = advice(rows, quality_in_own_runs(report), _more_advice(report, rows, asides))
+    advised = advice(
+        rows, quality_in_own_runs(report), _more_advice(report, rows, asides), flaws(rows.objectives, asides)
+    )
     return found | {
         "rows": rows,
         "table": rows.markdown(
             without=[*AS_DIVERSE, PRECISION, *([TWIN] if rows.has(DISTINCT) else [])],
             more={
+                **_worded(asides),
                 "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
                 "minutes used": {run: f"{number:.1f}" for run, number in taken.items()},
             },

@@ -5,7 +5,7 @@ from typing import Any
 
 from seqcap.report.advice import advice
 from seqcap.report.all_papers import Reported
-from seqcap.report.asides import Asides
+from seqcap.report.asides import Asides, flaws
 from seqcap.report.in_short_elsewhere import on_data
 from seqcap.report.in_short_origin import of_cost, of_origin
 from seqcap.report.in_short_smoothing import of_smoothing, of_studies
@@ -25,7 +25,7 @@ def in_short(
     asides: Asides,
 ) -> list[str]:
     """Sentences on each question, without those of which nothing is known. `rows`: the table of all objectives."""
-    told = [_to_pick(rows)]
+    told = [_to_pick(rows, asides)]
     told += learnt(rows, asides) if rows else []
     told += [of_smoothing(report, main, rows), of_studies(report), _of_outcomes(report)]
     told += [on_data(report, data, of) for data, of in on_other_data.items()]
@@ -33,12 +33,13 @@ def in_short(
     return [sentence for sentence in told if sentence]
 
 
-def _to_pick(rows: Overview | None) -> str:
+def _to_pick(rows: Overview | None, asides: Asides) -> str:
     """What to take for each use, and what it clearly costs, each thing once."""
     told, known = [], set[str]()
-    for row in advice(rows) if rows else []:
+    for row in advice(rows, flaws=flaws(rows.objectives, asides)) if rows else []:
         said = f"{row.use}: {row.take.replace('*', '')}"
         costs = [part for part in row.otherwise.split("; ") if WORSE in part and part not in known]
+        costs += [row.flaws] if row.flaws and row.flaws not in known else []
         known |= set(costs)
         said += f" (but {', '.join(costs)})" if costs else ""
         told.append(said + (f"; not told apart: {row.tied}" if row.tied else ""))

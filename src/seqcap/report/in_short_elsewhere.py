@@ -33,7 +33,7 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
         alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there by intervals"
         parts = [alike + (f" ({how})" if how else ""), f"{of['turned'] or 'none'} the other"]
         parts += [f"{silent} cannot be told there"] if silent else []
-        told = f"**{data}**{only}. Of {number} comparisons that decide claims here, {', '.join(parts)}"
+        told = f"**{data}**{only}. Of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
     told += f" ([more](#on-other-data)).{_much_smaller(of)}{_of_details(report, of)}{_of_a_single_one(of)}"
     return f"{told} {_lacking_there(report, data)}".rstrip()
 

@@ -25,6 +25,7 @@ _ELSEWHERE = {
 }
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
+_WITH_ATTENTION = "L6b"  # the main one with attention
 _LOSSES = ("across_tok", "across_seq", "across_tok_seq")  # its rows of the table of all objectives
 _GERMAN = ("de_en_seq_bleu4_batch", "de_en_mle")  # the comparison that L8 is of, from German
 _GAINS = "tables/sizes_gains.csv"  # of a study of data size
@@ -42,7 +43,7 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | N
             pairs = [(claim.deciding.sides.partition(" against ")[0], numbers(claim.deciding)) for claim in alike]
             compared = [f"{loss} {difference}" for loss, difference in pairs]
             what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
-            told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike)}")
+            told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike, summary)}")
             begin = f"In our runs, {shortly(what)}, against {against}"
             told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
             told += [_otherwise(alike), _of_weaker_runs(summary), *_asked_elsewhere(summary), _on_one_captioner(rows)]
@@ -50,7 +51,7 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | N
     return f"**Smoothing.** {' '.join(filter(None, told))}" if told else ""
 
 
-def _helps(claims: Sequence[Claim]) -> str:
+def _helps(claims: Sequence[Claim], summary: Summary) -> str:
     """The answer to whether smoothing helps, where its kinds have one."""
     verdicts = {claim.verdict for claim in claims}
     if verdicts == {REVERSED}:
@@ -61,7 +62,11 @@ def _helps(claims: Sequence[Claim]) -> str:
         told = "no kind of it is shown to help"
     else:
         return ""
-    return f" At the paper's strength {told} captions without attention, by CIDEr."
+    with_attention = next((claim for claim in summary.claims if claim.id == _WITH_ATTENTION), None)
+    more = ""
+    if told.startswith("no") and with_attention is not None and with_attention.verdict != HOLDS:
+        more = ", nor Tok-Seq with it"
+    return f" At the paper's strength {told} captions without attention, by CIDEr{more}."
 
 
 def _otherwise(claims: Sequence[Claim]) -> str:

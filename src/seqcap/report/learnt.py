@@ -22,8 +22,11 @@ from seqcap.report.overview import (
     Overview,
     Row,
 )
+from seqcap.report.wording import DISTINCT as DISTINCT_CAPTIONS
+from seqcap.report.wording import TWO_VERBS
 
 _MOST_NAMED = 8
+_MOST_BROKEN = 4
 _NONE = Asides()
 
 
@@ -32,7 +35,7 @@ def learnt(overview: Overview, asides: Asides = _NONE) -> list[str]:
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    told = [_of_quality(overview, base), _of_samples(overview, base, asides)]
+    told = [_of_quality(overview, base), _of_wording(overview, base, asides), _of_samples(overview, base, asides)]
     told += [_of_distinctiveness(overview, base), _of_truth(overview, base, asides)]
     return [*filter(None, told)]
 
@@ -56,6 +59,31 @@ def _of_quality(overview: Overview, base: Row) -> str:
     rest = number - len(better) - len(worse)
     told.append(f"{rest} not told apart from it")
     return f"{begin}, beside cross-entropy trained further ({likelihood:.1f}), {', '.join(told)}."
+
+
+def _of_wording(overview: Overview, base: Row, asides: Asides) -> str:
+    """How many of the best captions are no sentence, and how many differ, beside cross-entropy's."""
+    of_base = asides.worded.get(base.run, {})
+    known = [row for row in overview.objectives if row.run in asides.worded]
+    if DISTINCT_CAPTIONS not in of_base or not known:
+        return ""
+    parts = []
+    if TWO_VERBS in of_base:
+        broken = sorted(known, key=lambda row: -asides.worded[row.run][TWO_VERBS])
+        told = [f"{row.label} {asides.worded[row.run][TWO_VERBS]:.1f}" for row in broken[:_MOST_BROKEN]]
+        parts.append(
+            f"Of a hundred, so many have two verbs (*there is a man is in the grass*), which no reference has: "
+            f"{', '.join(told)}; cross-entropy {of_base[TWO_VERBS]:.1f}. CIDEr and the checker of truth do not see it."
+        )
+    alike = sorted(known, key=lambda row: asides.worded[row.run][DISTINCT_CAPTIONS])
+    told = [
+        f"{row.label} {asides.worded[row.run][DISTINCT_CAPTIONS]:.1f}" for row in (*alike[:_MOST_BROKEN], alike[-1])
+    ]
+    parts.append(
+        f"Of a hundred, so many are different captions: {', '.join(told[:-1])} are the fewest, {told[-1]} the most; "
+        f"cross-entropy {of_base[DISTINCT_CAPTIONS]:.1f}."
+    )
+    return f"**Wording of the best caption.** {' '.join(parts)}"
 
 
 def _of_samples(overview: Overview, base: Row, asides: Asides) -> str:

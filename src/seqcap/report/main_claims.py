@@ -33,7 +33,8 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
         if claim is not None:
             controls = [other for other in report.shown(paper) if other.control and other.deciding.difference]
             judged = _by_the_judge(claim, controls)
-            verdict = ", ".join(filter(None, [words(claim), _by_whom(claim, judged)])) + _by_words(claim, controls)
+            verdict = ", ".join(filter(None, [words(claim), _by_whom(claim, judged)]))
+            verdict += _among_others(claim, judged, controls) + _by_words(claim, controls)
             notes = _notes(paper, summary, claim, judged, rows)
             notes += [_of_control(paper, control) for control in controls if control is not judged]
             sentence = summary.said["finding"]["sentence"]
@@ -77,6 +78,14 @@ def _by_whom(claim: Claim, judged: Claim | None) -> str:
     if claim.verdict == judged.verdict == HOLDS:
         return f"{whom} and by the judge"
     return f"{whom} alone; by the judge: {judged.verdict}"
+
+
+def _among_others(claim: Claim, judged: Claim | None, controls: Sequence[Claim]) -> str:
+    """What the judge says of the same sides where a control asks others, too."""
+    for line in (line for control in controls for line in control.primary if judged is None):
+        if line.key[1] == own_runs.JUDGE and line.key[3:] == claim.deciding.key[3:] and line.difference:
+            return f"; by the judge {numbers(line)}"
+    return ""
 
 
 def _by_words(claim: Claim, controls: Sequence[Claim]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
-from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, selection, texts
+from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, selection, texts, wording
 from seqcap.report.claims import Comparison, JudgedClaim, claims_table, details_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
@@ -44,7 +44,9 @@ def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ())
             path.write_text(text, encoding="utf-8")
     metrics = _metrics(results, judged, ClaimsFile.of(results))
     Summary(said=said, metrics=metrics, curves=_curves(results), provenance=origin).write(folder)
-    caption_files.write(results, _in_tables(results, rows), folder / RESULTS / caption_files.FOLDER)
+    in_tables = _in_tables(results, rows)
+    caption_files.write(results, in_tables, folder / RESULTS / caption_files.FOLDER)
+    wording.write(results, in_tables, folder / RESULTS)
     claims = results.paper.find("claims")
     scene = claims.scene(results) if hasattr(claims, "scene") else None
     if scene is not None:

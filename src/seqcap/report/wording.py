@@ -1,0 +1,69 @@
+"""How the best captions of a beam are worded, whatever they say: how many of them differ and, of generated scenes, how
+many have two verbs where the grammar of their references has one. Metrics and the checker of truth do not see that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from seqcap.files import json_file
+
+if TYPE_CHECKING:
+    from seqcap.report.inputs import Results
+
+FILE = "wording.json"  # in the folder of a paper's results
+DISTINCT, TWO_VERBS = "distinct captions", "two verbs"  # shares of captions in points
+_SCENES = "scenes"  # the dataset of which the grammar is known
+_VERBS = ("is", "are")
+_JOINS = ("and", "while")  # join two sentences of the grammar
+_OPENS = ("that", "who", "which")  # open a clause within one, which has a verb of its own
+
+
+def has_two_verbs(words: Sequence[str]) -> bool:
+    """Whether a sentence has a second verb: "there is a man is in the grass". No reference of a scene has."""
+    verbs = 0
+    for before, word in pairwise(["", *words]):
+        if word in _JOINS:
+            verbs = 0
+        verbs += word in _VERBS and before not in _OPENS
+        if verbs > 1:
+            return True
+    return False
+
+
+def write(results: Results, rows: Iterable[tuple[str, str]], folder: Path) -> None:
+    """Writes what is measured of the runs among some rows, run and decoder, that are decoded by a beam."""
+    runs = dict.fromkeys(name for name, decoder in rows if decoder == "beam")
+    found = {name: shares for name in runs if (shares := _shares(results, name))}
+    json_file.write_json(folder / FILE, found)
+
+
+def read(folder: Path) -> dict[str, dict[str, float]]:
+    """Run -> its shares, means over seeds; {} where a paper's results have none."""
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    return {
+        run: {name: fmean(by_seed) for name, by_seed in of.items()} for run, of in json_file.read_json(path).items()
+    }
+
+
+def _shares(results: Results, name: str) -> Mapping[str, Sequence[float]]:
+    """Share -> its value for each seed of a run, in points; {} without captions of a beam."""
+    decoded = results.decoded(name)
+    best = decoded[(decoded["decoder"] == "beam") & (decoded["rank"] == 0)]
+    texts = [of_seed["text"].tolist() for _, of_seed in best.groupby("seed")]
+    if not texts:
+        return {}
+    shares = {DISTINCT: [_points(len(set(captions)) / len(captions)) for captions in texts]}
+    if results.dataset(results.by_name[name].task) == _SCENES:
+        broken = [fmean(has_two_verbs(caption.split()) for caption in captions) for captions in texts]
+        shares[TWO_VERBS] = [_points(share) for share in broken]
+    return shares
+
+
+def _points(share: float) -> float:
+    return round(100 * share, 2)

@@ -1,0 +1,65 @@
+"""How captions are worded: what is no sentence, how many differ, and what the first page says of both."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from seqcap.files import json_file
+from seqcap.report import wording
+from seqcap.report.asides import Asides, flaws
+from seqcap.world import scenes
+
+
+@pytest.mark.parametrize(
+    ("caption", "has"),
+    [
+        ("there is a man is in the grass", True),
+        ("two men are in a field is green", True),
+        ("a man is in the grass", False),
+        ("a man", False),
+        ("there is a dog that is asleep", False),
+        ("a lady is sitting and there is a house", False),
+        ("next to a fellow who is waving there is a dog", False),
+        ("a dog is running while a cat is sitting is", True),
+    ],
+)
+def test_a_sentence_has_one_verb_but_for_those_of_clauses(caption, has):
+    assert wording.has_two_verbs(caption.split()) is has
+
+
+def test_no_reference_of_a_scene_has_two(tmp_path):
+    scenes.write(tmp_path, scenes.Config(train=150, val=1, test=1, size=32), 7)
+    (file,) = tmp_path.glob("*.json")
+    captions = [sentence["tokens"] for image in json_file.read_json(file)["images"] for sentence in image["sentences"]]
+    assert len(captions) > 700
+    assert sum(caption.count("is") > 1 for caption in captions) > 5
+    assert not [caption for caption in captions if wording.has_two_verbs(caption)]
+
+
+def results(dataset: str):
+    lines = [("beam", 1, 0, "a dog"), ("beam", 1, 0, "a dog"), ("beam", 1, 1, "a cat"), ("greedy", 1, 0, "a cow")]
+    lines += [("beam", 2, 0, "there is a dog is in a field"), ("beam", 2, 0, "a bird")]
+    decoded = pd.DataFrame(lines, columns=["decoder", "seed", "rank", "text"])
+    return SimpleNamespace(
+        decoded=lambda name: decoded if name == "a" else decoded[decoded["decoder"] == "greedy"],
+        dataset=lambda task: dataset,
+        by_name={name: SimpleNamespace(task="image") for name in ("a", "b")},
+    )
+
+
+@pytest.mark.parametrize(
+    ("dataset", "shares"),
+    [("scenes", {"distinct captions": 75, "two verbs": 25}), ("coco", {"distinct captions": 75})],
+)
+def test_the_best_captions_of_every_seed_are_measured(tmp_path, dataset, shares):
+    """Of photographs the grammar is not known. What no beam has decoded has nothing."""
+    assert wording.read(tmp_path) == {}
+    wording.write(results(dataset), [("a", "beam"), ("a", "greedy"), ("b", "beam")], tmp_path)
+    assert wording.read(tmp_path) == {"a": shares}
+
+
+def test_what_is_often_no_sentence_is_named():
+    rows = [SimpleNamespace(label=name.upper(), run=name) for name in ("a", "b", "c")]
+    asides = Asides(worded={"a": {"two verbs": 33.66}, "b": {"two verbs": 2.0}})
+    assert flaws(rows, asides) == {"A": "A 33.7"}
