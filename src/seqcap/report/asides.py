@@ -25,7 +25,7 @@ from seqcap.report.summary import RESULTS
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _RIVAL = "cross-entropy, temperature "  # begins the rows of its samples at other temperatures
 _YARDSTICKS = "tables/across_yardsticks.csv"
-_MANY = 10.0  # captions of a hundred
+MANY = 10.0  # captions of a hundred
 _NEAR = (0.5, 2.0)  # the lowest and the highest temperature that is told
 _OF_SAMPLES = ("XE", "SLL", "SLL-SLE")  # rows of SLE's table of truth
 _OF_LENGTH = ("WTF-RL", "WTF", "RL")  # rows of the table of truth at equal length
@@ -63,7 +63,7 @@ class Asides:
 def flaws(rows: Sequence[Row], asides: Asides) -> dict[str, str]:
     """Objective -> how many of its captions are no sentence, where many are: "SLL 33.7"."""
     shares = {row.label: asides.worded.get(row.run, {}).get(wording.TWO_VERBS, 0.0) for row in rows}
-    return {label: f"{label} {share:.1f}" for label, share in shares.items() if share > _MANY}
+    return {label: f"{label} {share:.1f}" for label, share in shares.items() if share > MANY}
 
 
 def of_tempered(path: Path) -> dict[str, str]:

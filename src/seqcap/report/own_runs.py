@@ -39,6 +39,13 @@ def levels(summary: Summary, metric: str) -> dict[str, float]:
     return by_label
 
 
+def labels(summary: Summary) -> dict[str, str]:
+    """Run -> its label, of the runs that are a side of a comparison by themselves."""
+    outcomes = (outcome for judged in summary.in_points.values() for outcome in judged.outcomes)
+    sides = (side for outcome in outcomes for side in outcome.given.sides)
+    return {side.runs[0]: side.label for side in sides if len(side.runs) == 1}
+
+
 def by_greedy(claim: Claim) -> Line | None:
     """The comparison that decides a claim, of greedy captions; None where that is it, or the claim has it not."""
     paper, metric, captions, *rest = claim.deciding.key

@@ -3,12 +3,14 @@ objectives on one captioner."""
 
 from collections.abc import Mapping, Sequence
 
-from seqcap.report import elsewhere, own_runs
+from seqcap.report import elsewhere, own_runs, wording
 from seqcap.report.all_papers import Reported, link
+from seqcap.report.asides import MANY
 from seqcap.report.outcomes import numbers
-from seqcap.report.overview import Overview
-from seqcap.report.summary import Claim, Line
+from seqcap.report.overview import ACROSS, Overview
+from seqcap.report.summary import RESULTS, Claim, Line
 from seqcap.report.verdicts import HOLDS
+from seqcap.report.wording import TWO_VERBS
 
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
@@ -31,7 +33,7 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
         return _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
 
     told = {
-        "One caption": [_of_quality(report)],
+        "One caption": [_of_quality(report), _broken_in_own_runs(report)],
         "Captions that tell images apart": [_in_own_runs(report, rows, _JUDGED), elsewhere_of(_OF_DISTINCTIVENESS)],
         "Captions that are true": [_in_own_runs(report, rows, _TRUE), elsewhere_of(_OF_TRUTH)],
     }
@@ -97,6 +99,19 @@ def _of_quality(report: Reported) -> str:
         if told:
             text += f" *On {data}* so compared: {', '.join(told)}."
     return text
+
+
+def _broken_in_own_runs(report: Reported) -> str:
+    """Which of the papers' own runs often write what is no sentence."""
+    told = []
+    for paper, summary in report.papers.items():
+        shares = {run: of.get(TWO_VERBS, 0.0) for run, of in wording.read(report.folder / paper / RESULTS).items()}
+        labels = own_runs.labels(summary)
+        many = sorted((run for run in shares if shares[run] > MANY and run in labels), key=lambda run: -shares[run])
+        if many and paper != ACROSS:
+            named = ", ".join(f"{labels[run]} {shares[run]:.1f}" for run in many)
+            told.append(f"{summary.said['label']}'s {named}")
+    return f"Broken English in a hundred captions, where more than {MANY:.0f}: {'; '.join(told)}." if told else ""
 
 
 def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
