@@ -230,9 +230,9 @@ def test_objectives_at_one_more_temperature_stand_beside_cross_entropys(tmp_path
     assert "cross-entropy" not in told
     assert asides.of_tempered(tmp_path / "none.csv") == {}
     rivals = asides.of_rivals(tmp_path / "across_temperatures.csv").split("; ")
-    assert [rival.partition(" at ")[2] for rival in rivals] == ["0.5", "0.75", "1.25", "1.75"]
+    assert [rival.partition(" at ")[2] for rival in rivals] == ["0.25", "0.5", "0.75", "1.25"]
     first = [cell.ours.value for cell in cells if cell.row == "cross-entropy, temperature 0.5"][:3]
-    assert rivals[0] == f"{', '.join(f'{100 * value:.1f}' for value in first)} at 0.5"
+    assert rivals[1] == f"{', '.join(f'{100 * value:.1f}' for value in first)} at 0.5"
     assert asides.of_rivals(tmp_path / "none.csv") == ""
     at_one = {name: over_cross_entropy(run, name.removesuffix("_tempered"), COLUMNS[SAMPLES]) for name in FILE.tempered}
     pairs = [

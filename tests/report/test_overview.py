@@ -120,6 +120,8 @@ def test_what_is_clearly_better_is_advised(rows):
     assert (diversity.take, diversity.gains) == ("**TOK**", "Div-2, samples 90.0 ▲ (75.0)")
     one = advice(table(rows), flaws={"TOK": "TOK 33.7", "SCST": "SCST 20.0"})[0]
     assert one.flaws == "broken English in a hundred captions: TOK 33.7"
+    truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 85}}), flaws={"SCST": "SCST 20.0"})[-1]
+    assert truth.flaws == "broken English in a hundred captions: SCST 20.0; next, seldom broken: JOINT 85.0"
     assert distinct.use == "captions that tell images apart, to a judge"
     assert distinct.take == "**JOINT**"
     people = "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0; true captions 100.0."
@@ -212,7 +214,7 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     told = "Those of SCST 90.0 are clearly more often true than cross-entropy's (70.0, of 7.0 words; these have 7.0); "
     assert f"{told}JOINT 50.0 clearly less often;" in truth
     by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3]
-    assert "at equal length, in WTF-RL's own runs, against TF, JOINT -7, of about a third" in by_length
+    assert "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals)" in by_length
     worded = {"xe": {"distinct captions": 48.2, "two verbs": 0.3}, "scst": {"distinct captions": 11, "two verbs": 34}}
     (told,) = [sentence for sentence in learnt(of, Asides(worded=worded)) if sentence.startswith("**Wording")]
     assert "which no reference has: SCST 34.0; cross-entropy 0.3." in told

@@ -39,6 +39,7 @@ class Advice:
     gains: str  # the first one's numbers in what it is used for
     otherwise: str  # and in what else
     note: str  # "" if there is nothing to add
+    column: str = ""  # of what it is used for
     tied: str = ""  # the others that lead, which are not told apart from it
     flaws: str = ""  # how many captions of those that lead are no sentence, where many are
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
@@ -63,14 +64,28 @@ def advice(
         replace(
             row,
             note=" ".join(filter(None, [row.note, more.get(row.use, "")])),
-            flaws=_broken([flaw for label, flaw in flaws.items() if label in _labels_of(row)]),
+            flaws=_broken(overview, base, row, flaws),
         )
         for row in known
     ]
 
 
-def _broken(flaws: Sequence[str]) -> str:
-    return f"broken English in a hundred captions: {', '.join(flaws)}" if flaws else ""
+def _broken(overview: Overview, base: Row, row: Advice, flaws: Mapping[str, str]) -> str:
+    """How many captions of what is to be taken are no sentence, and what is next best of those that seldom are."""
+    told = [flaw for label, flaw in flaws.items() if label in _labels_of(row)]
+    if not told:
+        return ""
+    sound = [other for other in overview.objectives if other.label not in flaws]
+    ahead = [other for other in sound if overview.is_ahead(other, base, row.column)]
+    ahead.sort(key=lambda other: -other.levels[row.column].value)
+    text = f"broken English in a hundred captions: {', '.join(told)}"
+    return text + (
+        f"; next, seldom broken: {_either([_of_column(other, row.column) for other in ahead[:2]])}" if ahead else ""
+    )
+
+
+def _of_column(row: Row, column: str) -> str:
+    return f"{row.label} {row.levels[column].value:.1f}"
 
 
 def _labels_of(row: Advice) -> list[str]:
@@ -204,7 +219,7 @@ def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -
 
 def _advice(overview: Overview, use: str, take: str, row: Row, columns: Columns, note: str) -> Advice:
     gains, otherwise = ("; ".join(filter(None, map(_beside(overview, row), part))) for part in columns)
-    return Advice(use, take, gains, otherwise, note)
+    return Advice(use, take, gains, otherwise, note, column=columns[0][0])
 
 
 def _beside(overview: Overview, row: Row) -> Callable[[str], str]:

@@ -26,7 +26,7 @@ _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _RIVAL = "cross-entropy, temperature "  # begins the rows of its samples at other temperatures
 _YARDSTICKS = "tables/across_yardsticks.csv"
 MANY = 10.0  # captions of a hundred
-_NEAR = (0.5, 2.0)  # the lowest and the highest temperature that is told
+_NEAR = (0.25, 1.5)  # the lowest and the highest temperature that is told
 _OF_SAMPLES = ("XE", "SLL", "SLL-SLE")  # rows of SLE's table of truth
 _OF_LENGTH = ("WTF-RL", "WTF", "RL")  # rows of the table of truth at equal length
 

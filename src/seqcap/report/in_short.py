@@ -39,7 +39,7 @@ def _to_pick(rows: Overview | None, asides: Asides) -> str:
     for row in advice(rows, flaws=flaws(rows.objectives, asides)) if rows else []:
         said = f"{row.use}: {row.take.replace('*', '')}"
         costs = [part for part in row.otherwise.split("; ") if WORSE in part and part not in known]
-        costs += [row.flaws] if row.flaws and row.flaws not in known else []
+        costs += [row.flaws] if row.flaws else []
         known |= set(costs)
         said += f" (but {', '.join(costs)})" if costs else ""
         told.append(said + (f"; not told apart: {row.tied}" if row.tied else ""))

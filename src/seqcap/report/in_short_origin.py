@@ -18,7 +18,11 @@ def of_cost(report: Reported, rows: Overview | None) -> str:
         told += [f"{label} {minutes}{' on a GPU' * _is_of_gpu(summary)}"] if minutes else []
     if told:
         parts.append(f"all runs and seeds, in minutes: {', '.join(told)}{_together(report)}")
-    return f"**Cost**, of one core, without the common start: {'; '.join(parts)}." if parts else ""
+    return (
+        f"**Cost**, of one core, without the common start, whose minutes are not recorded: {'; '.join(parts)}."
+        if parts
+        else ""
+    )
 
 
 def _of_seeds(report: Reported) -> str:

@@ -40,8 +40,11 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | N
             line, summary = of.claim.deciding, report.papers[of.paper]
             kinds = [claim for claim in summary.claims if claim.id in _KINDS and claim.deciding.difference]
             alike = [*(claim for claim in kinds if _is_compared_alike(claim.deciding, line)), of.claim]
-            pairs = [(claim.deciding.sides.partition(" against ")[0], numbers(claim.deciding)) for claim in alike]
-            compared = [f"{loss} {difference}" for loss, difference in pairs]
+            compared = [
+                f"{claim.deciding.sides.partition(' against ')[0]} {numbers(claim.deciding)}"
+                + f", *{read(claim.verdict)}*" * (claim is not of.claim)
+                for claim in alike
+            ]
             what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
             told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike, summary)}")
             begin = f"In our runs, {shortly(what)}, against {against}"
