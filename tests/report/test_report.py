@@ -187,7 +187,9 @@ def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
         write_report_config("smoothing")
         line = next(line for line in written().splitlines() if line.startswith("- **Smoothing.**"))
         before, _, after = line.partition(" (greedy ")
-        assert before.partition(", against B: ")[2].startswith("A -1.5 [-1.7, -1.3], A +1.5 [1.3, 1.7], *holds")
+        assert before.partition(", against B: ")[2].startswith(
+            "A -1.5 [-1.7, -1.3], *reversed*, A +1.5 [1.3, 1.7], *holds"
+        )
         assert after.partition(".  ")[0].partition(". Other strengths")[0].endswith(ends)
 
 

@@ -212,7 +212,7 @@ def _of_truth(overview: Overview, base: Row, asides: Asides) -> str:
     if worse and asides.at_equal_length:
         text += (
             " Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
-            f"{asides.at_equal_length} (points, without intervals), of a third of the captions ([more](wtfrl/report.md))."
+            f"{asides.at_equal_length} (points, without intervals), of a third of captions ([more](wtfrl/report.md))."
         )
     if asides.true_samples:
         text += f" True precision of five samples, in SLE's own runs ([more](sle/report.md)): {asides.true_samples}."
