@@ -7,7 +7,7 @@ import pytest
 
 from seqcap.files import json_file
 from seqcap.report import wording
-from seqcap.report.asides import Asides, flaws
+from seqcap.report.asides import Asides, often_ungrammatical
 from seqcap.world import scenes
 
 
@@ -59,7 +59,7 @@ def test_the_best_captions_of_every_seed_are_measured(tmp_path, dataset, shares)
     assert wording.read(tmp_path) == {"a": shares}
 
 
-def test_what_is_often_no_sentence_is_named():
+def test_what_is_often_ungrammatical_is_named():
     rows = [SimpleNamespace(label=name.upper(), run=name) for name in ("a", "b", "c")]
     asides = Asides(worded={"a": {"two verbs": 33.66}, "b": {"two verbs": 2.0}})
-    assert flaws(rows, asides) == {"A": "A 33.7"}
+    assert often_ungrammatical(rows, asides) == {"A": 33.66}

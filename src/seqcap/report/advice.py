@@ -1,7 +1,6 @@
 """What to use when, by the table of every objective on one captioner. Nothing is advised that is clearly worse than
 cross-entropy in what one would use it for; where nothing is clearly better, that is said."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -27,6 +26,8 @@ from seqcap.report.overview import (
 _WIDE = 10
 CHEAP_DIVERSITY, DISTINCT_AND_TRUE = "diverse samples at little cost", "such captions, and as often true"  # uses
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_NONE: Mapping[str, float] = MappingProxyType({})
+_MOST_NEXT = 2  # objectives that are named beside what leads
 Columns = tuple[Sequence[str], Sequence[str]]  # what an objective is used for, and what else
 
 
@@ -40,8 +41,9 @@ class Advice:
     otherwise: str  # and in what else
     note: str  # "" if there is nothing to add
     column: str = ""  # of what it is used for
+    leading: tuple[str, ...] = ()  # what to take and what is not told apart from it
     tied: str = ""  # the others that lead, which are not told apart from it
-    flaws: str = ""  # how many captions of those that lead are no sentence, where many are
+    ungrammatical: str = ""  # how many captions of those that lead are so, where many are
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
@@ -49,11 +51,11 @@ def advice(
     overview: Overview,
     of_quality: Mapping[str, str] = _NOTHING,
     more: Mapping[str, str] = _NOTHING,
-    flaws: Mapping[str, str] = _NOTHING,
+    ungrammatical: Mapping[str, float] = _NONE,
 ) -> list[Advice]:
     """A row for each use. `of_quality`: objective -> what its paper's own runs say of the CIDEr of its best caption;
-    `more`: use -> what else is known of it; `flaws`: objective -> how many of its captions are no
-    sentence."""
+    `more`: use -> what else is known of it; `ungrammatical`: objective -> how many of its captions are so,
+    in a hundred, where many are."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
@@ -64,33 +66,23 @@ def advice(
         replace(
             row,
             note=" ".join(filter(None, [row.note, more.get(row.use, "")])),
-            flaws=_broken(overview, base, row, flaws),
+            ungrammatical=_ungrammatical(overview, base, row, ungrammatical),
         )
         for row in known
     ]
 
 
-def _broken(overview: Overview, base: Row, row: Advice, flaws: Mapping[str, str]) -> str:
-    """How many captions of what is to be taken are no sentence, and what is next best of those that seldom are."""
-    told = [flaw for label, flaw in flaws.items() if label in _labels_of(row)]
+def _ungrammatical(overview: Overview, base: Row, row: Advice, shares: Mapping[str, float]) -> str:
+    """How many captions of what leads are ungrammatical, where many are, and what is next best of the others."""
+    told = [f"{label} {share:.1f}" for label, share in shares.items() if label in row.leading]
     if not told:
         return ""
-    sound = [other for other in overview.objectives if other.label not in flaws]
-    ahead = [other for other in sound if overview.is_ahead(other, base, row.column)]
-    ahead.sort(key=lambda other: -other.levels[row.column].value)
-    text = f"broken English in a hundred captions: {', '.join(told)}"
-    return text + (
-        f"; next, seldom broken: {_either([_of_column(other, row.column) for other in ahead[:2]])}" if ahead else ""
-    )
-
-
-def _of_column(row: Row, column: str) -> str:
-    return f"{row.label} {row.levels[column].value:.1f}"
-
-
-def _labels_of(row: Advice) -> list[str]:
-    """The objectives that are to be taken, without the widths of their intervals."""
-    return [re.sub(r" \(±.*?\)", "", name) for name in (row.take.replace("*", ""), *row.tied.split(", "))]
+    text = f"ungrammatical captions in a hundred: {', '.join(told)}"
+    ahead = [other for other in overview.objectives if overview.is_ahead(other, base, row.column)]
+    others = [other for other in ahead if other.label not in shares]
+    others.sort(key=lambda other: other.levels[row.column].value, reverse=True)
+    names = [f"{other.label} {other.levels[row.column].value:.1f}" for other in others[:_MOST_NEXT]]
+    return f"{text}; next, with few: {_either(names)}" if names else text
 
 
 def _one_caption(overview: Overview, base: Row, of_quality: Mapping[str, str]) -> Advice | None:
@@ -214,7 +206,8 @@ def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -
     first, *others = leading
     led = _advice(overview, use, f"**{first.label}**{_width(first, column)}", first, columns, "")
     tied = ", ".join(_named(row, column) for row in others)
-    return replace(led, tied=tied, unsure=_unsure(overview, base, best, leading, column))
+    labels = tuple(row.label for row in leading)
+    return replace(led, leading=labels, tied=tied, unsure=_unsure(overview, base, best, leading, column))
 
 
 def _advice(overview: Overview, use: str, take: str, row: Row, columns: Columns, note: str) -> Advice:

@@ -60,10 +60,10 @@ class Asides:
         )
 
 
-def flaws(rows: Sequence[Row], asides: Asides) -> dict[str, str]:
-    """Objective -> how many of its captions are no sentence, where many are: "SLL 33.7"."""
+def often_ungrammatical(rows: Sequence[Row], asides: Asides) -> dict[str, float]:
+    """Objective -> how many of its best captions have two verbs, in a hundred, of those where many do."""
     shares = {row.label: asides.worded.get(row.run, {}).get(wording.TWO_VERBS, 0.0) for row in rows}
-    return {label: f"{label} {share:.1f}" for label, share in shares.items() if share > MANY}
+    return {label: share for label, share in shares.items() if share > MANY}
 
 
 def of_tempered(path: Path) -> dict[str, str]:
@@ -85,7 +85,7 @@ def of_samples(path: Path) -> str:
 
 def of_ranks(path: Path, whose: str) -> str:
     """ "0.99 [0.94, 1.00]": Spearman's correlation, over objectives, of a column with what the own listener finds."""
-    for line in _lines(path):
+    for line in lines_of(path):
         if (line["row"], line["column"]) == ("R@10 by the own listener", whose) and line["ours_low"]:
             ours, low, high = (f"{float(line[name]):.2f}" for name in ("ours", "ours_low", "ours_high"))
             return f"{ours} [{low}, {high}]"
@@ -114,7 +114,7 @@ def misled(path: Path) -> dict[str, str]:
     """Retriever -> how many false captions, people's with one fact exchanged, it takes for the true one: "19 of a
     hundred (48 where texture is exchanged)", the mean over kinds, and the worst, by WTF-RL's table; {} without."""
     shares = dict[str, dict[str, float]]()
-    for line in _lines(path):
+    for line in lines_of(path):
         if line["ours"]:
             shares.setdefault(line["column"], {})[line["row"]] = 100 - float(line["ours"])
     told = dict[str, str]()
@@ -135,7 +135,7 @@ def column(tables: Sequence[Path], scales: Mapping[str, int]) -> dict[str, str]:
     what makes it a number in points."""
     numbers_of_rows = dict[str, str]()
     for path in tables:
-        for line in _lines(path):
+        for line in lines_of(path):
             if line["column"] in scales and line["ours"]:
                 values = [line[name] for name in ("ours", "ours_low", "ours_high") if line[name]]
                 ours, *ends = [f"{scales[line['column']] * float(value):.1f}" for value in values]
@@ -143,8 +143,8 @@ def column(tables: Sequence[Path], scales: Mapping[str, int]) -> dict[str, str]:
     return numbers_of_rows
 
 
-def _lines(path: Path) -> list[dict[str, str]]:
-    """A table's lines; [] where there is none."""
+def lines_of(path: Path) -> list[dict[str, str]]:
+    """The lines of a table's file; [] where there is none."""
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as file:

@@ -10,7 +10,7 @@ from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts
 from seqcap.report.advice import CHEAP_DIVERSITY, DISTINCT_AND_TRUE, advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
-from seqcap.report.asides import Asides, flaws, misled, true_shares
+from seqcap.report.asides import Asides, misled, often_ungrammatical, true_shares
 from seqcap.report.in_short import in_short
 from seqcap.report.main_claims import left_out, main_claims
 from seqcap.report.outcomes import in_print, numbers, shortly
@@ -152,9 +152,8 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
-    advised = advice(
-        rows, quality_in_own_runs(report), _more_advice(report, rows, asides), flaws(rows.objectives, asides)
-    )
+    often = often_ungrammatical(rows.objectives, asides)
+    advised = advice(rows, quality_in_own_runs(report), _more_advice(report, rows, asides), often)
     return found | {
         "rows": rows,
         "table": rows.markdown(

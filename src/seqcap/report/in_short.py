@@ -5,7 +5,7 @@ from typing import Any
 
 from seqcap.report.advice import advice
 from seqcap.report.all_papers import Reported
-from seqcap.report.asides import Asides, flaws
+from seqcap.report.asides import Asides, often_ungrammatical
 from seqcap.report.in_short_elsewhere import on_data
 from seqcap.report.in_short_origin import of_cost, of_origin
 from seqcap.report.in_short_smoothing import of_smoothing, of_studies
@@ -36,10 +36,10 @@ def in_short(
 def _to_pick(rows: Overview | None, asides: Asides) -> str:
     """What to take for each use, and what it clearly costs, each thing once."""
     told, known = [], set[str]()
-    for row in advice(rows, flaws=flaws(rows.objectives, asides)) if rows else []:
+    for row in advice(rows, ungrammatical=often_ungrammatical(rows.objectives, asides)) if rows else []:
         said = f"{row.use}: {row.take.replace('*', '')}"
         costs = [part for part in row.otherwise.split("; ") if WORSE in part and part not in known]
-        costs += [row.flaws] if row.flaws else []
+        costs += [row.ungrammatical] if row.ungrammatical else []
         known |= set(costs)
         said += f" (but {', '.join(costs)})" if costs else ""
         told.append(said + (f"; not told apart: {row.tied}" if row.tied else ""))

@@ -1,12 +1,12 @@
 """What *In short* says of loss smoothing: the claims of its paper, the table of all objectives, and the studies of what
 it gains with how much data."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
 from seqcap.report import own_runs
 from seqcap.report.all_papers import Reported, link
+from seqcap.report.asides import lines_of
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital, fared, numbers, shortly
 from seqcap.report.overview import CIDER, Overview
@@ -77,17 +77,10 @@ def _otherwise(claims: Sequence[Claim]) -> str:
     by_what = {"By BLEU-4": ("BLEU4", "beam"), "By captions ranked by log p / length": ("CIDEr", "per token, all")}
     told = []
     for words, (metric, captions) in by_what.items():
-        found = [_the_same(claim, metric, captions) for claim in claims]
+        found = [own_runs.otherwise(claim, metric, captions) for claim in claims]
         differences = [f"{_loss(line)} {numbers(line)}" for line in found if line is not None]
         told += [f"{words}: {', '.join(differences)}"] if differences else []
     return f"{'. '.join(told)} (details)." if told else ""
-
-
-def _the_same(claim: Claim, metric: str, captions: str) -> Line | None:
-    """The comparison of the runs that decide a claim by another measure; None where it has it not."""
-    paper, _, _, *runs = claim.deciding.key
-    key = (paper, metric, captions, *runs)
-    return next((line for line in claim.lines if line.key == key and line.difference), None)
 
 
 def _loss(line: Line) -> str:
@@ -178,11 +171,7 @@ def of_studies(report: Reported) -> str:
 
 def _with_most_data(folder: Path) -> str:
     """What each loss gains over likelihood with the most training images, by a study of data size; "" of another."""
-    path = folder / _GAINS
-    if not path.is_file():
-        return ""
-    with path.open(newline="", encoding="utf-8") as file:
-        lines = [line for line in csv.DictReader(file) if line["block"].startswith("a beam") and line["ours"]]
+    lines = [line for line in lines_of(folder / _GAINS) if line["block"].startswith("a beam") and line["ours"]]
     sizes = list(dict.fromkeys(line["column"] for line in lines if line["column"].endswith(" images")))
     if not sizes:
         return ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from seqcap.report.advice import CHEAP_DIVERSITY, advice, leaders
+from seqcap.report.advice import leaders
 from seqcap.report.asides import Asides
 from seqcap.report.overview import (
     CIDER,
@@ -18,7 +18,6 @@ from seqcap.report.overview import (
     SAMPLES,
     TRUTH,
     WORDS,
-    WORSE,
     Overview,
     Row,
 )
@@ -26,7 +25,7 @@ from seqcap.report.wording import DISTINCT as DISTINCT_CAPTIONS
 from seqcap.report.wording import TWO_VERBS
 
 _MOST_NAMED = 8
-_MOST_BROKEN = 4
+_MOST_WORDED = 4
 _NONE = Asides()
 
 
@@ -67,23 +66,25 @@ def _of_wording(overview: Overview, base: Row, asides: Asides) -> str:
     known = [row for row in overview.objectives if row.run in asides.worded]
     if DISTINCT_CAPTIONS not in of_base or not known:
         return ""
-    parts = []
+
+    def named(rows: Sequence[Row], share: str) -> str:
+        return ", ".join(f"{row.label} {asides.worded[row.run][share]:.1f}" for row in rows)
+
+    text = "**Wording of the best caption.**"
     if TWO_VERBS in of_base:
-        broken = sorted(known, key=lambda row: -asides.worded[row.run][TWO_VERBS])
-        told = [f"{row.label} {asides.worded[row.run][TWO_VERBS]:.1f}" for row in broken[:_MOST_BROKEN]]
-        parts.append(
-            f"Of a hundred, so many have two verbs (*there is a man is in the grass*), which no reference has: "
-            f"{', '.join(told)}; cross-entropy {of_base[TWO_VERBS]:.1f}. CIDEr and the checker of truth do not see it."
+        most = sorted(known, key=lambda row: asides.worded[row.run][TWO_VERBS], reverse=True)[:_MOST_WORDED]
+        text += (
+            " Of a hundred, so many are ungrammatical, with two verbs (*there is a man is in the grass*), as no "
+            f"reference is: {named(most, TWO_VERBS)}; cross-entropy {of_base[TWO_VERBS]:.1f}. CIDEr and the checker of "
+            "truth do not see it."
         )
     alike = sorted(known, key=lambda row: asides.worded[row.run][DISTINCT_CAPTIONS])
-    told = [
-        f"{row.label} {asides.worded[row.run][DISTINCT_CAPTIONS]:.1f}" for row in (*alike[:_MOST_BROKEN], alike[-1])
-    ]
-    parts.append(
-        f"Of a hundred, so many are different captions: {', '.join(told[:-1])} are the fewest, {told[-1]} the most; "
-        f"cross-entropy {of_base[DISTINCT_CAPTIONS]:.1f}."
+    fewest = named(alike[:_MOST_WORDED], DISTINCT_CAPTIONS)
+    last = named(alike[-1:], DISTINCT_CAPTIONS)
+    return (
+        f"{text} Of a hundred, so many are different captions: {fewest} are the fewest, {last} the most; cross-entropy "
+        f"{of_base[DISTINCT_CAPTIONS]:.1f}."
     )
-    return f"**Wording of the best caption.** {' '.join(parts)}"
 
 
 def _of_samples(overview: Overview, base: Row, asides: Asides) -> str:
@@ -105,11 +106,6 @@ def _of_samples(overview: Overview, base: Row, asides: Asides) -> str:
             f" Those of {_labels(diverse)} are clearly more diverse; {_share(costly, diverse)} of these have clearly "
             "less CIDEr."
         )
-    cheap = next((row for row in advice(overview) if row.use == CHEAP_DIVERSITY), None)
-    if cheap is not None:
-        told = [cheap.gains, *(part for part in cheap.otherwise.split("; ") if WORSE in part)]
-        numbers = f" ({'; '.join(told)})" if cheap.gains else ""
-        text += f" Diversity at little cost: {cheap.take.replace('*', '')}{numbers}."
     if asides.rivals:
         text += (
             " Cross-entropy's samples at other temperatures, without training, have CIDEr, Div-2 and true recall of "

@@ -82,7 +82,9 @@ def _by_whom(claim: Claim, judged: Claim | None) -> str:
 
 def _among_others(claim: Claim, judged: Claim | None, controls: Sequence[Claim]) -> str:
     """What the judge says of the same sides where a control asks others, too."""
-    for line in (line for control in controls for line in control.primary if judged is None):
+    if judged is not None:
+        return ""
+    for line in [line for control in controls for line in control.primary]:
         if line.key[1] == own_runs.JUDGE and line.key[3:] == claim.deciding.key[3:] and line.difference:
             return f"; by the judge {numbers(line)}"
     return ""

@@ -48,9 +48,16 @@ def labels(summary: Summary) -> dict[str, str]:
 
 def by_greedy(claim: Claim) -> Line | None:
     """The comparison that decides a claim, of greedy captions; None where that is it, or the claim has it not."""
-    paper, metric, captions, *rest = claim.deciding.key
-    key = (paper, metric, "greedy", *rest)
-    return next((line for line in claim.lines if line.key == key and captions != "greedy" and line.difference), None)
+    _, metric, captions, *_ = claim.deciding.key
+    return None if captions == "greedy" else otherwise(claim, metric, "greedy")
+
+
+def otherwise(claim: Claim, metric: str, captions: str) -> Line | None:
+    """The comparison of the runs that decide a claim, by another metric or of other captions; None where the claim
+    has it not."""
+    paper, _, _, *runs = claim.deciding.key
+    key = (paper, metric, captions, *runs)
+    return next((line for line in claim.lines if line.key == key and line.difference), None)
 
 
 def knows_a_judge(summary: Summary) -> bool:

@@ -33,7 +33,7 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
         return _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
 
     told = {
-        "One caption": [_of_quality(report), _broken_in_own_runs(report)],
+        "One caption": [_of_quality(report), _ungrammatical_in_own_runs(report)],
         "Captions that tell images apart": [_in_own_runs(report, rows, _JUDGED), elsewhere_of(_OF_DISTINCTIVENESS)],
         "Captions that are true": [_in_own_runs(report, rows, _TRUE), elsewhere_of(_OF_TRUTH)],
     }
@@ -101,8 +101,8 @@ def _of_quality(report: Reported) -> str:
     return text
 
 
-def _broken_in_own_runs(report: Reported) -> str:
-    """Which of the papers' own runs often write what is no sentence."""
+def _ungrammatical_in_own_runs(report: Reported) -> str:
+    """Which of the papers' own runs often write ungrammatical captions."""
     told = []
     for paper, summary in report.papers.items():
         shares = {run: of.get(TWO_VERBS, 0.0) for run, of in wording.read(report.folder / paper / RESULTS).items()}
@@ -111,7 +111,7 @@ def _broken_in_own_runs(report: Reported) -> str:
         if many and paper != ACROSS:
             named = ", ".join(f"{labels[run]} {shares[run]:.1f}" for run in many)
             told.append(f"{summary.said['label']}'s {named}")
-    return f"Broken English in a hundred captions, where more than {MANY:.0f}: {'; '.join(told)}." if told else ""
+    return f"Ungrammatical captions in a hundred, where more than {MANY:.0f}: {'; '.join(told)}." if told else ""
 
 
 def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
