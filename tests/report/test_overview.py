@@ -87,6 +87,7 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert one.otherwise == "true captions 90.0 ▲ (70.0); R@10 by the judge 40.0 (40.0)"
     assert samples.take == "**SCST**"
     assert samples.otherwise == "Div-2, samples 25.0 ▼ (75.0); CIDEr, beam 78.0 (75.0)"
+    assert samples.costs == (DIVERSITY,)
     # TOK's samples are more diverse, and worse; its best caption is not.
     assert diversity.take == "none; nearest is TOK"
     assert diversity.gains == "Div-2, samples 90.0 ▲ (75.0)"
@@ -119,9 +120,9 @@ def test_what_is_clearly_better_is_advised(rows):
     assert (one.take, one.gains) == ("**TOK**", "CIDEr, beam 90.0 ▲ (75.0)")
     assert (diversity.take, diversity.gains) == ("**TOK**", "Div-2, samples 90.0 ▲ (75.0)")
     one = advice(table(rows), ungrammatical={"TOK": 33.66, "SCST": 20})[0]
-    assert one.ungrammatical == "ungrammatical captions in a hundred: TOK 33.7"
+    assert (one.ungrammatical, one.next) == ("TOK 33.7", "")
     truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 85}}), ungrammatical={"SCST": 20})[-1]
-    assert truth.ungrammatical == "ungrammatical captions in a hundred: SCST 20.0; next, with few: JOINT 85.0"
+    assert (truth.ungrammatical, truth.next) == ("SCST 20.0", "JOINT 85.0")
     assert distinct.use == "captions that tell images apart, to a judge"
     assert distinct.take == "**JOINT**"
     people = "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0; true captions 100.0."
@@ -169,7 +170,8 @@ def test_a_row_of_few_seeds_is_shown_and_compared_with_nothing(rows):
     of = Overview.of(lines)
     assert [row.run for row in of.objectives] == ["scst"]
     quality = learnt(of)[0]
-    assert quality.endswith("Of 1 objectives none is told apart from cross-entropy trained further: 78.0 against 75.0.")
+    assert quality.answer == "of 1 objectives none is told apart from cross-entropy trained further"
+    assert quality.beside == "78.0 against 75.0."
     *table_lines, _, reading = of.markdown()
     assert "| p | (MINE) | 99.0 |" in table_lines
     assert reading.endswith("A row in brackets has too few seeds to be compared with others.")
@@ -197,72 +199,86 @@ def test_two_rows_are_compared_in_words(rows):
 
 
 def test_what_was_learnt_reads_right_whatever_comes_out(rows):
-    of = replace(table(rows), budget="2 minutes")
+    of = table(rows)
     quality, samples, distinct, truth = learnt(of)
-    assert quality.endswith(
-        "Of 3 objectives, beside cross-entropy trained further (75.0), 1 is clearly below (JOINT 60.0), 2 not told "
-        "apart from it."
+    assert quality.answer == "none of 3 objectives has clearly more than cross-entropy trained further (75.0)"
+    assert quality.beside == "1 has clearly less (JOINT 60.0); 2 are not told apart from it."
+    assert samples.answer == (
+        "1 of 3 objectives clearly raise their CIDEr (most: SCST 70.0, from 30.0); 1 of 1 of these make them clearly "
+        "less diverse"
     )
-    raised = "1 of 3 objectives clearly raise the CIDEr of random samples (most: SCST 70.0, from 30.0); 1 of 1 of these"
-    assert f"{raised} make them clearly less diverse." in samples
-    assert "Those of TOK are clearly more diverse; 1 of 1 of these have clearly less CIDEr." in samples
-    assert "By captions of JOINT the judge clearly finds more" in distinct
-    assert "Ahead is JOINT: R@10 by the judge 60.0 ▲ (40.0); CIDEr, beam 60.0 ▼ (75.0); R@10 by the literal" in distinct
-    assert "The literal listener clearly finds fewer by those of JOINT 30.0." in distinct
-    assert distinct.endswith("The captions of 1 of 1 of these are clearly less often true.")
-    told = "Those of SCST 90.0 are clearly more often true than cross-entropy's (70.0, of 7.0 words; these have 7.0); "
-    assert f"{told}JOINT 50.0 clearly less often;" in truth
-    by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3]
+    assert samples.more == "Those of TOK are clearly more diverse; 1 of 1 of these have clearly less CIDEr."
+    assert distinct.answer == (
+        "by those of JOINT the judge finds most images (R@10 by the judge 60.0 ▲ (40.0)), but they are clearly less "
+        "often true (50.0 of a hundred against 70.0)"
+    )
+    assert "Clearly more images than by cross-entropy's the judge finds by those of JOINT." in distinct.beside
+    assert "The literal listener clearly finds fewer by those of JOINT 30.0." in distinct.beside
+    assert distinct.beside.endswith("The captions of 1 of 1 of these are clearly less often true.")
+    assert distinct.more == "JOINT has CIDEr, beam 60.0 ▼ (75.0); R@10 by the literal listener 30.0 ▼ (50.0)."
+    assert truth.answer == "those of SCST 90.0 are clearly more often true than cross-entropy's (70.0)"
+    assert "JOINT 50.0 clearly less often; the others are not told apart" in truth.beside
+    assert truth.more == "Cross-entropy's have 7.0 words; the truer ones have 7.0."
+    by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].more
     assert "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals)" in by_length
-    worded = {"xe": {"distinct captions": 48.2, "two verbs": 0.3}, "scst": {"distinct captions": 11, "two verbs": 34}}
-    (told,) = [sentence for sentence in learnt(of, Asides(worded=worded)) if sentence.startswith("**Wording")]
-    assert "as no reference is: SCST 34.0; cross-entropy 0.3." in told
-    assert "SCST 11.0 are the fewest, SCST 11.0 the most; cross-entropy 48.2." in told
     # People's captions are found more often by the judge than any objective's; where they are not, this is told.
     poorer = table({**rows, "human": PEOPLE | {DISTINCT: 55}})
-    assert learnt(poorer)[2].endswith(
+    assert learnt(poorer)[2].beside.endswith(
         "By the HUMAN itself: R@10 by the judge 55.0, R@10 by the literal listener 95.0, true captions 100.0: the "
         "judge follows more than truth."
     )
     same = dict.fromkeys(rows, BASE)
     quality, distinct = learnt(table(same))
-    assert quality.endswith("none is told apart from cross-entropy trained further: 75.0 against 75.0.")
-    assert distinct.endswith("No objective's captions are clearly found more often by the judge.")
+    assert quality.answer == "of 3 objectives none is told apart from cross-entropy trained further"
+    assert distinct.answer == "no objective's captions are clearly found more often by the judge"
     assert learnt(table({"start": START})) == []
+
+
+def test_how_captions_are_worded_is_told(rows):
+    def said(**runs):
+        found = learnt(table(rows), Asides(worded=runs))
+        return next(finding for finding in found if finding.topic == "Wording of the best caption")
+
+    base, seldom = {"distinct captions": 48.2, "two verbs": 0.3}, {"distinct captions": 60, "two verbs": 2}
+    told = said(xe=base, scst={"distinct captions": 11, "two verbs": 34}, tok=seldom)
+    assert told.answer == "of a hundred, so many are ungrammatical: SCST 34.0"
+    assert "as no reference has; TOK 2.0; cross-entropy 0.3." in told.beside
+    assert told.beside.endswith("SCST 11.0, TOK 60.0 are the fewest, TOK 60.0 the most; cross-entropy 48.2.")
+    assert said(xe=base, tok=seldom).answer == "no objective writes more than 10 ungrammatical ones in a hundred"
+    # Of photographs no grammar is known.
+    unknown = said(xe={"distinct captions": 48.2}, tok={"distinct captions": 60})
+    assert unknown.answer.startswith("of a hundred, so many are different captions: TOK 60.0")
+    assert unknown.beside == ""
 
 
 def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     def said(of, **asides):
-        sentences = learnt(table(of), Asides(**asides))
-        return next(sentence for sentence in sentences if sentence.startswith("**Random samples"))
+        found = learnt(table(of), Asides(**asides))
+        return next(finding for finding in found if finding.topic == "Random samples")
 
-    assert said(rows).endswith("cross-entropy at another one, the cheapest rival, was not tried.")
+    assert said(rows).beside.endswith("cross-entropy at another one, the cheapest rival, was not tried.")
     gains = {"xe": 0, "tok": -15, "scst": 12.5, "joint": 3}
     beside = {run: levels | ({MORE_CIDER: gains[run]} if run in gains else {}) for run, levels in rows.items()}
     expected = "those of SCST +12.5 have clearly more CIDEr, those of TOK -15.0 have clearly less"
     rest = "those of JOINT +3.0 are not told apart."
-    alone = "Objectives are drawn at temperature 1 alone."
-    assert said(beside).endswith(f"at the temperature of equal Div-2, {expected}, {rest} {alone}")
+    assert said(beside).beside.endswith(f"which takes no training, {expected}, {rest}")
+    assert said(beside).more.endswith("Objectives are drawn at temperature 1 alone.")
     warm = {"SCST": "at 2 -9.0 [-10.0, -8.0]", "TOK": "at .5 +1.0 [0.0, 2.0]"}
-    assert said(beside, tempered=warm).endswith(
-        "At another temperature ([all](across/report.md)): SCST at 2 -9.0 [-10.0, -8.0]."
-    )
+    assert said(beside, tempered=warm).more.endswith("([all](across/report.md)): SCST at 2 -9.0 [-10.0, -8.0].")
     rivals = "5, 6, 7 at 0.5"
-    assert f"without training, have CIDEr, Div-2 and true recall of {rivals}. All are drawn" in said(
-        rows, rivals=rivals
-    )
+    assert f"without training, have CIDEr, Div-2 and true recall of {rivals}." in said(rows, rivals=rivals).more
     facts = {"xe": 0, "tok": 0, "scst": -11, "joint": 0}
     poorer = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
-    assert said(poorer).endswith(f"{rest[:-1]}; 1 of 3 then tell clearly fewer true facts. {alone}")
+    assert "As diverse, 1 of 3 tell clearly fewer true facts." in said(poorer).more
     fuller = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
     fuller["joint"][MORE_RECALL] = 11
-    assert "1 of 3 then tell clearly fewer true facts, JOINT clearly more." in said(fuller)
+    assert "As diverse, 1 of 3 tell clearly fewer true facts, JOINT clearly more." in said(fuller).more
     assert (
         "True precision of five samples, in SLE's own runs ([more](sle/report.md)): A 5."
-        in learnt(table(rows), Asides(true_samples="A 5"))[3]
+        in learnt(table(rows), Asides(true_samples="A 5"))[3].more
     )
     many = {f"other{number}": REINFORCED | {MORE_CIDER: -20 - number} for number in range(9)}
-    assert "those of 10 others (-15.0 to -28.0) have clearly less" in said({**beside, **many})
+    assert "those of 10 others (-15.0 to -28.0) have clearly less" in said({**beside, **many}).beside
 
 
 def test_the_nearest_to_cheap_diversity_has_what_it_gains_over_a_temperature(rows):

@@ -43,7 +43,9 @@ class Advice:
     column: str = ""  # of what it is used for
     leading: tuple[str, ...] = ()  # what to take and what is not told apart from it
     tied: str = ""  # the others that lead, which are not told apart from it
+    costs: tuple[str, ...] = ()  # columns in which the first one is clearly worse than cross-entropy
     ungrammatical: str = ""  # how many captions of those that lead are so, where many are
+    next: str = ""  # what is then the best of the others, by the first column
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
@@ -62,27 +64,20 @@ def advice(
     uses = (_samples, _diversity, _distinctiveness, _distinct_and_true, _truth)
     rows = [_one_caption(overview, base, of_quality), *(row(overview, base) for row in uses)]
     known = [row for row in rows if row is not None]
-    return [
-        replace(
-            row,
-            note=" ".join(filter(None, [row.note, more.get(row.use, "")])),
-            ungrammatical=_ungrammatical(overview, base, row, ungrammatical),
-        )
-        for row in known
-    ]
+    noted = [replace(row, note=" ".join(filter(None, [row.note, more.get(row.use, "")]))) for row in known]
+    return [_with_ungrammatical(overview, base, row, ungrammatical) for row in noted]
 
 
-def _ungrammatical(overview: Overview, base: Row, row: Advice, shares: Mapping[str, float]) -> str:
+def _with_ungrammatical(overview: Overview, base: Row, row: Advice, shares: Mapping[str, float]) -> Advice:
     """How many captions of what leads are ungrammatical, where many are, and what is next best of the others."""
     told = [f"{label} {share:.1f}" for label, share in shares.items() if label in row.leading]
     if not told:
-        return ""
-    text = f"ungrammatical captions in a hundred: {', '.join(told)}"
+        return row
     ahead = [other for other in overview.objectives if overview.is_ahead(other, base, row.column)]
     others = [other for other in ahead if other.label not in shares]
     others.sort(key=lambda other: other.levels[row.column].value, reverse=True)
     names = [f"{other.label} {other.levels[row.column].value:.1f}" for other in others[:_MOST_NEXT]]
-    return f"{text}; next, with few: {_either(names)}" if names else text
+    return replace(row, ungrammatical=", ".join(told), next=_either(names) if names else "")
 
 
 def _one_caption(overview: Overview, base: Row, of_quality: Mapping[str, str]) -> Advice | None:
@@ -212,7 +207,9 @@ def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -
 
 def _advice(overview: Overview, use: str, take: str, row: Row, columns: Columns, note: str) -> Advice:
     gains, otherwise = ("; ".join(filter(None, map(_beside(overview, row), part))) for part in columns)
-    return Advice(use, take, gains, otherwise, note, column=columns[0][0])
+    base = overview.baseline
+    costs = tuple(column for column in columns[1] if base and overview.is_ahead(base, row, column))
+    return Advice(use, take, gains, otherwise, note, column=columns[0][0], costs=costs)
 
 
 def _beside(overview: Overview, row: Row) -> Callable[[str], str]:

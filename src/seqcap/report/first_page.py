@@ -12,6 +12,7 @@ from seqcap.report.advice import CHEAP_DIVERSITY, DISTINCT_AND_TRUE, advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
 from seqcap.report.asides import Asides, misled, often_ungrammatical, true_shares
 from seqcap.report.in_short import in_short
+from seqcap.report.in_short_smoothing import of_studies
 from seqcap.report.main_claims import left_out, main_claims
 from seqcap.report.outcomes import in_print, numbers, shortly
 from seqcap.report.overview import (
@@ -45,10 +46,14 @@ def first_page(report: Reported) -> str:
     across = _across(report, rows, asides)
     main = main_claims(report, rows)
     on_other_data = {data: _on_other_data(report, data) for data in report.published}
+    findings = in_short(report, main, across["rows"], on_other_data, asides)
+    studies = of_studies(report)
     return texts.text(
         "first_page",
         report=report,
-        in_short=in_short(report, main, across["rows"], on_other_data, asides),
+        in_short=findings,
+        studies=studies,
+        has_more=bool(studies) or any(finding.more for finding in findings),
         asides=asides,
         misled=misled(report.folder / "wtfrl/tables/wtfrl_exchanged.csv"),
         link=link,
@@ -127,7 +132,7 @@ def _worded(asides: Asides) -> dict[str, dict[str, str]]:
 
 def _more_advice(report: Reported, rows: Overview, asides: Asides) -> dict[str, str]:
     """Use -> what is known of it beside the table of all objectives."""
-    rivals = "Cross-entropy at another temperature takes no training: [random samples](#in-short)."
+    rivals = "Cross-entropy at another temperature takes no training: [random samples](#more-of-what-was-found)."
     return {
         CHEAP_DIVERSITY: rivals if asides.rivals else "",
         DISTINCT_AND_TRUE: others_judged(report, rows),

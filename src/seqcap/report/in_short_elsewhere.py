@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqcap.report.all_papers import Reported, link
+from seqcap.report.finding import Finding
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import ACROSS
 
@@ -11,14 +12,15 @@ _TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
 _MUCH_SMALLER = 0.5  # times what a difference is here
 
 
-def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
+def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | None:
     """How the comparisons that decide claims here came out on other data."""
+    number = len(of["compared"])
+    if not number:
+        return None
     agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
-    if not of["compared"]:
-        return ""
     against = len(of["alike"]) - of["as_claimed"]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    number = len(of["compared"])
+    beside = ["[More](#on-other-data)."]
     if number == 1:
         ways = {
             "goes the same way there": agree,
@@ -26,16 +28,17 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> str:
             "cannot be told there": silent,
         }
         way = next(said for said, count in ways.items() if count)
-        told = f"**{data}**{only}. The one comparison that decides a claim here {way}{', against print' * against}"
+        answer = f"the one comparison that decides a claim here {way}{', against print' * against}"
     else:
-        kinds = {"smaller": of["smaller"], "against print": against}
-        how = ", ".join(f"{count} of them {kind}" for kind, count in kinds.items() if count)
         alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there by intervals"
-        parts = [alike + (f" ({how})" if how else ""), f"{of['turned'] or 'none'} the other"]
+        parts = [alike, f"{of['turned'] or 'none'} the other"]
         parts += [f"{silent} cannot be told there"] if silent else []
-        told = f"**{data}**{only}. Of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
-    told += f" ([more](#on-other-data)).{_much_smaller(of)}{_of_details(report, of)}{_of_a_single_one(of)}"
-    return f"{told} {_lacking_there(report, data)}".rstrip()
+        answer = f"of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
+        kinds = {"smaller": of["smaller"], "against print": against}
+        how = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+        beside += [f"Of those with the same sign, {how}."] if how else []
+    beside += [_much_smaller(of), _of_details(report, of), _of_a_single_one(of), _lacking_there(report, data)]
+    return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
 
 
 def _much_smaller(of: Mapping[str, Any]) -> str:
@@ -45,7 +48,7 @@ def _much_smaller(of: Mapping[str, Any]) -> str:
         for paper, pair in of["alike"]
         if abs(float(pair.there.difference)) < _MUCH_SMALLER * abs(float(pair.here.difference))
     ]
-    return f" Less than half: {'; '.join(told)}." if told else ""
+    return f"Less than half: {'; '.join(told)}." if told else ""
 
 
 def _of_a_single_one(of: Mapping[str, Any]) -> str:
@@ -53,7 +56,7 @@ def _of_a_single_one(of: Mapping[str, Any]) -> str:
     if len(of["compared"]) > 1 or not of["alike"]:
         return ""
     (_, pair), *_ = of["alike"]
-    return f" {shortly(pair.here.what)}: {numbers(pair.here)}; there {numbers(pair.there)}."
+    return f"{shortly(pair.here.what)}: {numbers(pair.here)}; there {numbers(pair.there)}."
 
 
 def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
@@ -66,7 +69,7 @@ def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
             sides = f": {here.sides}" if here.sides and here.sides not in here.what else ""
             numbers_of_both = f"{numbers(here)} here, {numbers(pair.there)} there"
             found.setdefault((paper, here.metric), f"{shortly(here.what)}{sides} {numbers_of_both}")
-    return f" Of details the other way: {'; '.join(found.values())}." if found else ""
+    return f"Of details the other way: {'; '.join(found.values())}." if found else ""
 
 
 def _lacking_there(report: Reported, data: str) -> str:

@@ -4,24 +4,27 @@ from collections.abc import Sequence
 
 from seqcap.report import provenance
 from seqcap.report.all_papers import Reported
+from seqcap.report.finding import Finding
+from seqcap.report.outcomes import capital
 from seqcap.report.overview import ACROSS, Overview
 from seqcap.report.summary import Summary
 
 
-def of_cost(report: Reported, rows: Overview | None) -> str:
-    """Minutes of training: of a seed in the table of all objectives, and of all runs together."""
-    parts = [f"each seed of an objective on one captioner, by design, {rows.budget}"] if rows and rows.budget else []
+def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
+    """Minutes of training: of a seed in the table of all objectives and in the papers' own runs, and of all runs
+    together."""
+    budget = rows.budget if rows else ""
+    parts = [f"each seed of an objective on one captioner has, by design, {budget} of a core"] if budget else []
     parts += [of_seeds] if (of_seeds := _of_seeds(report)) else []
-    told = []
-    for label, summary in _results(report).items():
-        minutes = provenance.minutes_of_training(summary.provenance)
-        told += [f"{label} {minutes}{' on a GPU' * _is_of_gpu(summary)}"] if minutes else []
-    if told:
-        parts.append(f"all runs and seeds, in minutes: {', '.join(told)}{_together(report)}")
-    return (
-        f"**Cost**, of one core, without the common start, whose minutes are not recorded: {'; '.join(parts)}."
-        if parts
-        else ""
+    parts += [together] if (together := _together(report)) else []
+    if not parts:
+        return None
+    answer, *others = parts
+    beside = f"{capital('; '.join(others))}. " if others else ""
+    return Finding(
+        "Cost",
+        answer,
+        f"{beside}[Of each](#where-this-comes-from). Without the common start, whose minutes are not recorded.",
     )
 
 
@@ -36,7 +39,8 @@ def _of_seeds(report: Reported) -> str:
     if not minutes:
         return ""
     ends = (min(minutes, key=minutes.__getitem__), max(minutes, key=minutes.__getitem__))
-    return "in the papers' own runs " + " to ".join(f"{minutes[name]:.1f} ({name})" for name in ends)
+    told = " to ".join(f"{minutes[name]:.1f} ({name})" for name in ends)
+    return f"a seed in the papers' own runs took {told} minutes"
 
 
 def _is_of_gpu(summary: Summary) -> bool:
@@ -51,11 +55,11 @@ def _together(report: Reported) -> str:
         return ""
     minutes = sum(of["minutes_of_training"] for of in known)
     least = "at least " * any(provenance.minutes_of_training(of).endswith("more") for of in known)
-    lacking = "; of some results it is not recorded" if len(known) < len(of_cores) else ""
-    return f"; by cores together {least}{minutes:,.0f}{lacking}"
+    lacking = " (of some results it is not recorded)" if len(known) < len(of_cores) else ""
+    return f"all runs and seeds by cores together took {least}{minutes:,.0f} minutes{lacking}"
 
 
-def of_origin(report: Reported) -> str:
+def of_origin(report: Reported) -> Finding | None:
     """Processors, commits and days; and what was trained elsewhere."""
     processors, trained = dict[str, None](), []
     results = _results(report)
@@ -69,15 +73,16 @@ def of_origin(report: Reported) -> str:
     commits = {origin["commit"] for origin in origins if origin["commit"]}
     days = sorted(origin["day"] for origin in origins if origin["day"])
     if not processors or not days:
-        return ""
+        return None
     dates = " to ".join(dict.fromkeys((days[0], days[-1])))
     unknown = _unrecorded(report)
-    lacking = f" (not recorded: {unknown})" if unknown else ""
+    lacking = f"Not recorded: {unknown}. " if unknown else ""
     where = "; ".join([_either(list(processors)), *trained])
     number = f"{len(commits)} commit{'s' * (len(commits) != 1)}"
     across = report.papers.get(ACROSS)
-    table = f" (the table of all objectives: `{across.provenance['commit']}`)" if across else ""
-    return f"**Made** on {where}; {dates}, {number}{table}{lacking} ([each](#where-this-comes-from))."
+    table = f"The table of all objectives: `{across.provenance['commit']}`. " if across else ""
+    answer = f"on {where}; {dates}, {number}"
+    return Finding("Made", answer, f"{table}{lacking}[Each](#where-this-comes-from).")
 
 
 def _unrecorded(report: Reported) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from seqcap.report import own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.asides import lines_of
+from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital, fared, numbers, shortly
 from seqcap.report.overview import CIDER, Overview
@@ -32,30 +33,41 @@ _GAINS = "tables/sizes_gains.csv"  # of a study of data size
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
-def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None) -> str:
+def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None) -> Finding | None:
     """What its paper's own runs say, and the table of all objectives."""
-    told = []
-    for of in main:
-        if of.paper == _SMOOTHING:
-            line, summary = of.claim.deciding, report.papers[of.paper]
-            kinds = [claim for claim in summary.claims if claim.id in _KINDS and claim.deciding.difference]
-            alike = [*(claim for claim in kinds if _is_compared_alike(claim.deciding, line)), of.claim]
-            compared = [
-                f"{claim.deciding.sides.partition(' against ')[0]} {numbers(claim.deciding)}"
-                + f", *{read(claim.verdict)}*" * (claim is not of.claim)
-                for claim in alike
-            ]
-            what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
-            told.append(f"Of its paper's claims {fared(summary.claims)}.{_helps(alike, summary)}")
-            begin = f"In our runs, {shortly(what)}, against {against}"
-            told.append(f"{begin}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.")
-            told += [_otherwise(alike), _of_weaker_runs(summary), *_asked_elsewhere(summary), _on_one_captioner(rows)]
-            told.append("Other strengths are the paper's or its authors' code's; none was chosen on these data.")
-    return f"**Smoothing.** {' '.join(filter(None, told))}" if told else ""
+    of = next((of for of in main if of.paper == _SMOOTHING), None)
+    if of is None:
+        return None
+    line, summary = of.claim.deciding, report.papers[of.paper]
+    kinds = [claim for claim in summary.claims if claim.id in _KINDS and claim.deciding.difference]
+    alike = [*(claim for claim in kinds if _is_compared_alike(claim.deciding, line)), of.claim]
+    compared = [
+        f"{claim.deciding.sides.partition(' against ')[0]} {numbers(claim.deciding)}"
+        + f", *{read(claim.verdict)}*" * (claim is not of.claim)
+        for claim in alike
+    ]
+    what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
+    beside = [
+        f"In our runs, {shortly(what)}, against {against}: {', '.join(compared)}, *{of.claim.words}*"
+        f"{_by_greedy(of.claim)}.",
+        _of_weaker_runs(summary),
+        *_asked_elsewhere(summary),
+    ]
+    more = [
+        _otherwise(alike),
+        _on_one_captioner(rows),
+        "Other strengths are the paper's or its authors' code's; none was chosen on these data.",
+    ]
+    answer = f"{_helps(alike, summary)}of its paper's claims {fared(summary.claims)}"
+    return Finding("Loss smoothing", answer, _joined(beside), _joined(more))
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _helps(claims: Sequence[Claim], summary: Summary) -> str:
-    """The answer to whether smoothing helps, where its kinds have one."""
+    """The answer to whether smoothing helps, where its kinds have one; "" else."""
     verdicts = {claim.verdict for claim in claims}
     if verdicts == {REVERSED}:
         told = "it harms"
@@ -69,7 +81,7 @@ def _helps(claims: Sequence[Claim], summary: Summary) -> str:
     more = ""
     if told.startswith("no") and with_attention is not None and with_attention.verdict != HOLDS:
         more = ", nor Tok-Seq with it"
-    return f" At the paper's strength {told} captions without attention, by CIDEr{more}."
+    return f"at the paper's strength {told} captions without attention, by CIDEr{more}; "
 
 
 def _otherwise(claims: Sequence[Claim]) -> str:
@@ -155,18 +167,18 @@ def _by_greedy(claim: Claim) -> str:
     return f" (greedy {numbers(greedy)}{of_beam})"
 
 
-def of_studies(report: Reported) -> str:
-    """What studies of ours say of each of their questions."""
+def of_studies(report: Reported) -> list[str]:
+    """What each study of ours says of its questions."""
     told = []
     for folder, summary in report.studies.items():
         page, title = report.page(folder), report.named_study(summary, summary.said["title"])
-        lines = [(claim, claim.deciding) for claim in summary.claims]
         claims = [
-            f"*{capital(claim.words)}*: {claim.sentence} ({line.metric} {numbers(line)})" for claim, line in lines
+            f"*{capital(claim.words)}*: {claim.sentence} ({claim.deciding.metric} {numbers(claim.deciding)})"
+            for claim in summary.claims
         ]
         most = _with_most_data(folder)
         told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{most}")
-    return " ".join(told)
+    return told
 
 
 def _with_most_data(folder: Path) -> str:

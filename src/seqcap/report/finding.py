@@ -1,0 +1,14 @@
+"""One thing that the first page tells: the answer for a reader in a hurry, and what stands elsewhere for the others."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`answer` begins in lower case, since its topic stands before it, and has no stop at its end."""
+
+    topic: str
+    answer: str
+    beside: str = ""  # sentences beside the answer, in *In short*
+    more: str = ""  # sentences that stand further down
+    is_measured_by_judge: bool = False  # so that the judge is described with `more`
