@@ -1,5 +1,6 @@
 """`seqcap score`: files in, a table and JSON out, one line for every wrong file."""
 
+import gc
 import gzip
 import io
 import json
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from seqcap import __version__
-from seqcap.cli import main
+from seqcap.cli import main, without_collector
 from seqcap.errors import InputError
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import DECODED, REFERENCES
@@ -426,6 +427,17 @@ def test_a_gzipped_file_is_read_by_the_name_within(tmp_path, name):
     assert {str(image): texts for image, texts in system[1].items()} == {"1": [["a", "dog"]], "2": [["two", "cats"]]}
     # References as well.
     assert {str(image): texts for image, texts in read([path]).items()} == {"1": [["a", "dog"]], "2": [["two", "cats"]]}
+
+
+def test_cycles_are_not_looked_for_while_captions_are_scored():
+    def fail() -> None:
+        with without_collector():
+            assert not gc.isenabled()
+            raise ValueError("ends")
+
+    with pytest.raises(ValueError, match="ends"):
+        fail()
+    assert gc.isenabled()
 
 
 @pytest.mark.parametrize("content", [b'[{"image_id": 1}]', gzip.compress(b"[]" * 999, mtime=0)[:-9]])
