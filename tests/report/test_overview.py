@@ -214,10 +214,13 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     )
     assert "Clearly more images than by cross-entropy's the judge finds by those of JOINT." in distinct.beside
     assert "The literal listener clearly finds fewer by those of JOINT 30.0." in distinct.beside
-    assert distinct.beside.endswith("The captions of 1 of 1 of these are clearly less often true.")
-    assert distinct.more == "JOINT has CIDEr, beam 60.0 ▼ (75.0); R@10 by the literal listener 30.0 ▼ (50.0)."
+    assert "The captions of 1 of 1 of these are clearly less often true." in distinct.beside
+    assert distinct.beside.startswith("CIDEr, beam 60.0 ▼ (75.0). ")
+    assert distinct.more == "JOINT has R@10 by the literal listener 30.0 ▼ (50.0)."
+    agreeing = learnt(of, Asides(judges_agree="0.99 [0.94, 1.00]"))[2]
+    assert agreeing.beside.endswith("ranks objectives as what pays does (Spearman 0.99 [0.94, 1.00]).")
     assert truth.answer == "those of SCST 90.0 are clearly more often true than cross-entropy's (70.0)"
-    assert "JOINT 50.0 clearly less often; the others are not told apart" in truth.beside
+    assert "Clearly less often are JOINT 50.0; the others are not told apart" in truth.beside
     assert truth.more == "Cross-entropy's have 7.0 words; the truer ones have 7.0."
     by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].more
     assert "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals)" in by_length
@@ -241,13 +244,13 @@ def test_how_captions_are_worded_is_told(rows):
 
     base, seldom = {"distinct captions": 48.2, "two verbs": 0.3}, {"distinct captions": 60, "two verbs": 2}
     told = said(xe=base, scst={"distinct captions": 11, "two verbs": 34}, tok=seldom)
-    assert told.answer == "of a hundred, so many are ungrammatical: SCST 34.0"
+    assert told.answer == "often ungrammatical are those of SCST 34.0 (in a hundred)"
     assert "as no reference has; TOK 2.0; cross-entropy 0.3." in told.beside
-    assert told.beside.endswith("SCST 11.0, TOK 60.0 are the fewest, TOK 60.0 the most; cross-entropy 48.2.")
+    assert told.beside.endswith("fewest SCST 11.0, TOK 60.0, most TOK 60.0; cross-entropy 48.2.")
     assert said(xe=base, tok=seldom).answer == "no objective writes more than 10 ungrammatical ones in a hundred"
     # Of photographs no grammar is known.
     unknown = said(xe={"distinct captions": 48.2}, tok={"distinct captions": 60})
-    assert unknown.answer.startswith("of a hundred, so many are different captions: TOK 60.0")
+    assert unknown.answer.startswith("different captions in a hundred: fewest TOK 60.0, most")
     assert unknown.beside == ""
 
 
@@ -266,7 +269,8 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     warm = {"SCST": "at 2 -9.0 [-10.0, -8.0]", "TOK": "at .5 +1.0 [0.0, 2.0]"}
     assert said(beside, tempered=warm).more.endswith("([all](across/report.md)): SCST at 2 -9.0 [-10.0, -8.0].")
     rivals = "5, 6, 7 at 0.5"
-    assert f"without training, have CIDEr, Div-2 and true recall of {rivals}." in said(rows, rivals=rivals).more
+    of_rivals = f"Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of {rivals}; "
+    assert of_rivals in said(rows, rivals=rivals).beside
     facts = {"xe": 0, "tok": 0, "scst": -11, "joint": 0}
     poorer = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
     assert "As diverse, 1 of 3 tell clearly fewer true facts." in said(poorer).more

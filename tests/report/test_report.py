@@ -283,7 +283,7 @@ def test_in_short_tells_what_weaker_runs_say(here: Path):
     write_report_config("smoothing")
     line = next(line for line in written().splitlines() if line.startswith("- **Loss smoothing: "))
     numbers = "+1.5 [0.3, 2.7]"
-    told = f"ahead is Tok {numbers}, Seq {numbers}"
+    told = f"ahead of MLE: Tok {numbers}, Seq {numbers}"
     assert f"A quarter as strong (details of 3 seeds, added later, without a verdict), {told}." in line
 
 
@@ -376,8 +376,8 @@ def test_a_paper_without_results_is_named(here: Path):
 )
 def test_the_committed_pages_are_short(page: Path):
     first = REPOSITORY / "reports/report.md"
-    assert first.stat().st_size <= 58_500
-    assert len(first.read_text(encoding="utf-8").splitlines()) <= 303
+    assert first.stat().st_size <= 59_000
+    assert len(first.read_text(encoding="utf-8").splitlines()) <= 305
     if (page.parent / "claims.csv").is_file():
         # What an experiment has published stays as it is until it runs again.
         return

@@ -43,7 +43,7 @@ class Advice:
     column: str = ""  # of what it is used for
     leading: tuple[str, ...] = ()  # what to take and what is not told apart from it
     tied: str = ""  # the others that lead, which are not told apart from it
-    costs: tuple[str, ...] = ()  # columns in which the first one is clearly worse than cross-entropy
+    costs: tuple[str, ...] = ()  # the columns in which the first one is clearly worse than cross-entropy
     ungrammatical: str = ""  # how many captions of those that lead are so, where many are
     next: str = ""  # what is then the best of the others, by the first column
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
@@ -71,7 +71,8 @@ def advice(
 def _with_ungrammatical(overview: Overview, base: Row, row: Advice, shares: Mapping[str, float]) -> Advice:
     """How many captions of what leads are ungrammatical, where many are, and what is next best of the others."""
     told = [f"{label} {share:.1f}" for label, share in shares.items() if label in row.leading]
-    if not told:
+    # It is known of the best caption of a beam alone.
+    if not told or row.column in (SAMPLES, DIVERSITY):
         return row
     ahead = [other for other in overview.objectives if overview.is_ahead(other, base, row.column)]
     others = [other for other in ahead if other.label not in shares]
@@ -208,7 +209,8 @@ def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -
 def _advice(overview: Overview, use: str, take: str, row: Row, columns: Columns, note: str) -> Advice:
     gains, otherwise = ("; ".join(filter(None, map(_beside(overview, row), part))) for part in columns)
     base = overview.baseline
-    costs = tuple(column for column in columns[1] if base and overview.is_ahead(base, row, column))
+    known = (CIDER, overview.distinct, TRUTH, RECALL, SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)
+    costs = tuple(column for column in known if base and overview.is_ahead(base, row, column))
     return Advice(use, take, gains, otherwise, note, column=columns[0][0], costs=costs)
 
 

@@ -9,7 +9,7 @@ from seqcap.report import elsewhere
 from seqcap.report.elsewhere import There
 from seqcap.report.overview import ACROSS
 from seqcap.report.reported import ReportConfig
-from seqcap.report.summary import MOST, Claim, Summary, foremost, has_results
+from seqcap.report.summary import Claim, Summary, foremost, has_results
 from seqcap.report.verdicts import HOLDS, NOT_RUN
 
 GENERATED = {"scenes", "clips"}  # datasets
@@ -61,15 +61,15 @@ class Reported:
         return next((claim for claim in summary.claims if claim.id == name and claim.verdict != NOT_RUN), None)
 
     def tabled(self, paper: str) -> list[Claim]:
-        """The claims that a paper's table has on this page: those that it shows, and as far as there is room others
-        that hold. Its main claim and our controls stand in the table of main claims, where numbers prove something."""
+        """The claims that a paper's table has on this page: those that it shows, and all others that hold. Its main
+        claim and our controls stand in the table of main claims, where numbers prove something."""
         if not self.config.proves:
             return self.shown(paper)
         main = self.main(paper)
         shown = [claim for claim in self.shown(paper) if not claim.control and claim is not main]
         holding = [claim for claim in self.papers[paper].claims if claim.verdict == HOLDS and not claim.control]
         more = [claim for claim in holding if claim is not main and claim not in shown]
-        return [*shown, *more][:MOST]
+        return [*shown, *more]
 
     def told(self, paper: str) -> list[Claim]:
         """The claims whose numbers stand in one of the tables of this page."""

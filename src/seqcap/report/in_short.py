@@ -13,7 +13,7 @@ from seqcap.report.in_short_smoothing import of_smoothing
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
-from seqcap.report.overview import Overview
+from seqcap.report.overview import DIVERSITY, SAMPLES, Overview
 from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
 
 
@@ -26,7 +26,7 @@ def in_short(
 ) -> list[Finding]:
     """What is found on each question, without those of which nothing is known. `rows`: the table of all objectives."""
     told = [_to_pick(rows, asides), *(learnt(rows, asides) if rows else [])]
-    told += [of_smoothing(report, main, rows), _of_outcomes(report)]
+    told += [of_smoothing(report, main), _of_outcomes(report)]
     told += [on_data(report, data, of) for data, of in on_other_data.items()]
     told += [of_cost(report, rows), of_origin(report)]
     return [finding for finding in told if finding]
@@ -38,14 +38,16 @@ def _to_pick(rows: Overview | None, asides: Asides) -> Finding | None:
     for row in advice(rows, ungrammatical=often_ungrammatical(rows.objectives, asides)) if rows else []:
         names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
         behind = ", ".join(column.replace(", ", " of ") for column in row.costs)
-        costs = [f"behind cross-entropy in {behind}"] if behind else []
-        costs += [f"ungrammatical captions in a hundred: {row.ungrammatical}"] if row.ungrammatical else []
+        costs = [f"in a hundred ungrammatical: {row.ungrammatical}"] if row.ungrammatical else []
+        costs += [f"behind in {behind}"] if behind else []
         but = f" ({'; '.join(costs)})" if costs else ""
-        others = f", or with few of these {row.next}" if row.next else ""
+        others = f"; with few such: {row.next}" if row.next else ""
+        if asides.rivals and row.column in (SAMPLES, DIVERSITY):
+            others += "; without training: cross-entropy at another temperature (*random samples*, below)"
         told.append(f"{capital(row.use)}: {names}{but}{others}.")
     if not told:
         return None
-    answer = "for each use, what leads, with what is not told apart from it"
+    answer = "for each use, what leads, with what is not told apart from it, and what the first one is behind in"
     return Finding("To pick", answer, f"[With numbers and costs](#what-to-use-when).{_listed(told)}")
 
 

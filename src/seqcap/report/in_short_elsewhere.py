@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from seqcap.report.all_papers import Reported, link
+from seqcap.report import own_runs
+from seqcap.report.all_papers import Reported
 from seqcap.report.finding import Finding
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import ACROSS
+from seqcap.report.summary import Line
 
-_TRUTHS = ("true_of_own", "all_true")  # metrics of what a checker knows
+_TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
 _MUCH_SMALLER = 0.5  # times what a difference is here
 
 
@@ -34,9 +36,9 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
         parts = [alike, f"{of['turned'] or 'none'} the other"]
         parts += [f"{silent} cannot be told there"] if silent else []
         answer = f"of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
-        kinds = {"smaller": of["smaller"], "against print": against}
-        how = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
-        beside += [f"Of those with the same sign, {how}."] if how else []
+        kinds = {"smaller there": of["smaller"], "against print": against}
+        how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
+        beside += [f"Of those with the same sign {how}."] if how else []
     beside += [_much_smaller(of), _of_details(report, of), _of_a_single_one(of), _lacking_there(report, data)]
     return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
 
@@ -44,8 +46,8 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
 def _much_smaller(of: Mapping[str, Any]) -> str:
     """The comparisons that go the same way on other data, and are less than half as large there."""
     told = [
-        f"{link(paper, pair.claim)} {pair.there.difference} there, {pair.here.difference} here"
-        for paper, pair in of["alike"]
+        f"{_compared(pair.here)} {float(pair.there.difference):+.1f} there, {float(pair.here.difference):+.1f} here"
+        for _, pair in of["alike"]
         if abs(float(pair.there.difference)) < _MUCH_SMALLER * abs(float(pair.here.difference))
     ]
     return f"Less than half: {'; '.join(told)}." if told else ""
@@ -66,10 +68,19 @@ def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
     for paper, pair in of["opposite"]:
         here = pair.here
         if here.key not in decide:
-            sides = f": {here.sides}" if here.sides and here.sides not in here.what else ""
             numbers_of_both = f"{numbers(here)} here, {numbers(pair.there)} there"
-            found.setdefault((paper, here.metric), f"{shortly(here.what)}{sides} {numbers_of_both}")
+            found.setdefault((paper, here.metric), f"{_compared(here)} {numbers_of_both}")
     return f"Of details the other way: {'; '.join(found.values())}." if found else ""
+
+
+def _compared(line: Line) -> str:
+    """What a comparison is of, with its sides."""
+    sides = f": {line.sides}" if line.sides and line.sides not in line.what else ""
+    return f"{shortly(line.what)}{sides}"
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _lacking_there(report: Reported, data: str) -> str:
@@ -78,12 +89,11 @@ def _lacking_there(report: Reported, data: str) -> str:
     pairs = [(report.papers[paper], there) for paper, there in papers if paper in report.papers]
     judged = any(here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS)
     told = ["checker of truth"] if judged else []
-    told += ["independent judge"] if report.has_another_judge(data) else []
+    told += ["judge of another kind than what pays"] if report.has_another_judge(data) else []
     told += ["table of all objectives"] if told and ACROSS not in report.published[data] else []
     todays = [str(there.said["label"]) for _, there in papers if not there.rule]
-    by_rule = (
-        f" Of its papers all but {', '.join(todays)} are of an older rule." if 0 < len(todays) < len(papers) else ""
-    )
+    is_mixed = 0 < len(todays) < len(papers)
+    by_rule = f" All papers there but {', '.join(todays)} are judged by an older rule." if is_mixed else ""
     return f"There is no {', no '.join(told)}.{by_rule}" if told else by_rule.strip()
 
 

@@ -1,5 +1,5 @@
-"""What *In short* says of loss smoothing: the claims of its paper, the table of all objectives, and the studies of what
-it gains with how much data."""
+"""What the first page says of loss smoothing: the claims of its paper, and the studies of what it gains with how much
+data."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,31 +10,29 @@ from seqcap.report.asides import lines_of
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital, fared, numbers, shortly
-from seqcap.report.overview import CIDER, Overview
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import HOLDS, REVERSED, read
+from seqcap.report.verdicts import DECIDED, HOLDS, REVERSED, read
 
 _SMOOTHING = "smoothing"  # the paper
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
 # Its claims that ask the same of another captioner or task, and of which.
 _ELSEWHERE = {
     "L6b": "With attention, Tok-Seq",
-    "L7": "In translation to French, BLEU of Tok",
-    "L8": "Of Seq",
-    "L9a": "Of Tok-Seq",
-    "L9b": "From German, of Tok-Seq",
+    "L7": "In translation to French, BLEU, Tok",
+    "L8": "In translation to French, BLEU, Seq",
+    "L9a": "In translation to French, BLEU, Tok-Seq",
+    "L9b": "From German, BLEU, Tok-Seq",
 }
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
 _WITH_ATTENTION = "L6b"  # the main one with attention
-_LOSSES = ("across_tok", "across_seq", "across_tok_seq")  # its rows of the table of all objectives
 _GERMAN = ("de_en_seq_bleu4_batch", "de_en_mle")  # the comparison that L8 is of, from German
 _GAINS = "tables/sizes_gains.csv"  # of a study of data size
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
-def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None) -> Finding | None:
-    """What its paper's own runs say, and the table of all objectives."""
+def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
+    """What its paper's own runs say."""
     of = next((of for of in main if of.paper == _SMOOTHING), None)
     if of is None:
         return None
@@ -46,16 +44,17 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | N
         + f", *{read(claim.verdict)}*" * (claim is not of.claim)
         for claim in alike
     ]
+    others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
     what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
     beside = [
         f"In our runs, {shortly(what)}, against {against}: {', '.join(compared)}, *{of.claim.words}*"
         f"{_by_greedy(of.claim)}.",
         _of_weaker_runs(summary),
-        *_asked_elsewhere(summary),
+        *_asked_elsewhere(others, of_main=True),
     ]
     more = [
+        *_asked_elsewhere(others, of_main=False),
         _otherwise(alike),
-        _on_one_captioner(rows),
         "Other strengths are the paper's or its authors' code's; none was chosen on these data.",
     ]
     answer = f"{_helps(alike, summary)}of its paper's claims {fared(summary.claims)}"
@@ -114,23 +113,29 @@ def _is_weaker(line: Line) -> bool:
 
 
 def _by_side(lines: Sequence[Line]) -> str:
-    """ "behind is Tok-Seq -14.6 [-22.3, -6.9], not told apart from MLE Tok -0.9 [-3.9, 2.0]"."""
-    words = {1: "ahead is", -1: "behind is", 0: "not told apart from MLE"}
+    """ "behind MLE: Tok-Seq -14.6 [-22.3, -6.9], not told apart from MLE: Tok -0.9 [-3.9, 2.0]"."""
+    words = {1: "ahead of MLE", -1: "behind MLE", 0: "not told apart from MLE"}
     parts = []
     for side, said in words.items():
         told = [f"{line.sides.partition(', ')[0]} {numbers(line)}" for line in lines if line.side == side]
-        parts += [f"{said} {', '.join(told)}"] if told else []
+        parts += [f"{said}: {', '.join(told)}"] if told else []
     return ", ".join(parts)
 
 
-def _asked_elsewhere(summary: Summary) -> list[str]:
-    """What the claims of other captioners or tasks say."""
-    others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
+def _asked_elsewhere(claims: Sequence[Claim], *, of_main: bool) -> list[str]:
+    """What claims of other captioners or tasks say: those that hold and the main one with attention, or the others."""
     return [
-        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{read(claim.verdict)}* ({link(_SMOOTHING, claim)}"
+        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{_verdict(claim)}* ({link(_SMOOTHING, claim)}"
         f"{', changed after a result was seen' * claim.changed}{_from_german(claim)})."
-        for claim in others
+        for claim in claims
+        if (claim.verdict == HOLDS or claim.id == _WITH_ATTENTION) == of_main
     ]
+
+
+def _verdict(claim: Claim) -> str:
+    """With why nothing can be told where an interval is clear of 0."""
+    is_open = claim.verdict not in DECIDED and claim.deciding.side
+    return claim.words if is_open else read(claim.verdict)
 
 
 def _from_german(claim: Claim) -> str:
@@ -140,15 +145,6 @@ def _from_german(claim: Claim) -> str:
         return ""
     seeds = "one seed" if min(line.seeds) == 1 else f"{min(line.seeds)} seeds"
     return f"; from German {numbers(line)}, {seeds}"
-
-
-def _on_one_captioner(rows: Overview | None) -> str:
-    """What the table of all objectives says of its losses, which start from likelihood there."""
-    found = [row for row in rows.objectives if row.run in _LOSSES and CIDER in row.levels] if rows else []
-    if rows is None or not found:
-        return ""
-    told = ", ".join(f"{row.label} {rows.beside_likelihood(row, CIDER).removeprefix(f'{CIDER} ')}" for row in found)
-    return f"After cross-entropy, in [the table of all objectives](#all-objectives-on-one-captioner), {CIDER}: {told}."
 
 
 def _is_compared_alike(line: Line, other: Line) -> bool:

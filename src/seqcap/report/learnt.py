@@ -36,7 +36,7 @@ def learnt(overview: Overview, asides: Asides = _NONE) -> list[Finding]:
     if base is None or not overview.objectives:
         return []
     told = [_of_quality(overview, base), _of_wording(overview, base, asides), _of_samples(overview, base, asides)]
-    told += [_of_distinctiveness(overview, base), _of_truth(overview, base, asides)]
+    told += [_of_distinctiveness(overview, base, asides), _of_truth(overview, base, asides)]
     return [finding for finding in told if finding]
 
 
@@ -74,7 +74,7 @@ def _of_wording(overview: Overview, base: Row, asides: Asides) -> Finding | None
     last = named(alike[-1:], DISTINCT_CAPTIONS)
     likelihood = f"cross-entropy {of_base[DISTINCT_CAPTIONS]:.1f}"
     topic = "Wording of the best caption"
-    differ = f"of a hundred, so many are different captions: {fewest} are the fewest, {last} the most; {likelihood}"
+    differ = f"different captions in a hundred: fewest {fewest}, most {last}; {likelihood}"
     if TWO_VERBS not in of_base:
         return Finding(topic, differ)
     most = sorted(known, key=lambda row: asides.worded[row.run][TWO_VERBS], reverse=True)[:_MOST_WORDED]
@@ -82,7 +82,7 @@ def _of_wording(overview: Overview, base: Row, asides: Asides) -> Finding | None
     few = [row for row in most if row not in many]
     answer = f"no objective writes more than {MANY:.0f} ungrammatical ones in a hundred"
     if many:
-        answer = f"of a hundred, so many are ungrammatical: {named(many, TWO_VERBS)}"
+        answer = f"often ungrammatical are those of {named(many, TWO_VERBS)} (in a hundred)"
     others = f" {named(few, TWO_VERBS)};" if few else ""
     beside = (
         f"They have two verbs (*there is a man is in the grass*), as no reference has;{others} cross-entropy "
@@ -110,13 +110,12 @@ def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None
             f"Those of {_labels(diverse)} are clearly more diverse; {_share(costly, diverse)} of these have clearly "
             "less CIDEr."
         )
-    if asides.rivals:
-        more.append(
-            "Cross-entropy's samples at other temperatures, without training, have CIDEr, Div-2 and true recall of "
-            f"{asides.rivals}."
-        )
     more += _of_temperatures(overview, base, asides.tempered)
-    return Finding("Random samples", answer, _beside_temperatures(overview, base), " ".join(more))
+    beside = _beside_temperatures(overview, base)
+    if asides.rivals:
+        of_rivals = "Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of"
+        beside += f" {of_rivals} {asides.rivals}; all objectives' are drawn at 1."
+    return Finding("Random samples", answer, beside, " ".join(more))
 
 
 def _beside_temperatures(overview: Overview, base: Row) -> str:
@@ -164,7 +163,7 @@ def _with_gains(rows: Sequence[Row]) -> str:
     return _and([f"{row.label} {gain}" for row, gain in zip(ordered, gains, strict=True)])
 
 
-def _of_distinctiveness(overview: Overview, base: Row) -> Finding:
+def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Finding:
     topic, column = "Distinctive captions", overview.distinct
     better = _ahead(overview, base, column)
     who = "the judge" if column == DISTINCT else "the twin of what pays"
@@ -181,14 +180,21 @@ def _of_distinctiveness(overview: Overview, base: Row) -> Finding:
         answer += f", but they are clearly less often true ({true:.1f} of a hundred against {of_base:.1f})"
     also = [name for name in (LITERAL, TRUTH) if overview.has(name)]
     tied = ", ".join(_named_with(row, column, also) for row in others)
-    beside = [f"Not told apart from it: {tied}."] if tied else []
+    beside = [f"{overview.beside_likelihood(first, CIDER)}."] if CIDER in first.levels else []
+    beside += [f"Not told apart from it: {tied}."] if tied else []
     beside.append(f"Clearly more images than by cross-entropy's {who} finds by those of {_labels(better)}.")
-    beside += _of_literal_listener(overview, base, better)
     if overview.has(TRUTH):
         false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
         beside.append(f"The captions of {_share(false, better)} of these are clearly less often true.")
-    levels = [overview.beside_likelihood(first, name) for name in (CIDER, LITERAL, PRECISION)]
-    more = f"{first.label} has {'; '.join(filter(None, levels))}."
+    beside += _of_literal_listener(overview, base, better)
+    if is_judge and asides.judges_agree:
+        beside.append(
+            "The judge pays nobody, but has learnt from the same images, is taken in by the same false captions, and "
+            f"ranks objectives as what pays does (Spearman {asides.judges_agree})."
+        )
+    levels = [overview.beside_likelihood(first, name) for name in (LITERAL, PRECISION)]
+    known = "; ".join(filter(None, levels))
+    more = f"{first.label} has {known}." if known else ""
     beside += _by_references(overview, column)
     return Finding(topic, answer, " ".join(beside), more, is_measured_by_judge=is_judge)
 
@@ -230,7 +236,8 @@ def _of_truth(overview: Overview, base: Row, asides: Asides) -> Finding | None:
         f"those of {_named(better, TRUTH)} are clearly more often true than cross-entropy's "
         f"({base.levels[TRUTH].value:.1f})"
     )
-    beside = f"A caption is true that says something and nothing false. {_named(worse, TRUTH)} clearly less often"
+    beside = "Of the best of a beam, those that say something and nothing false."
+    beside += f" Clearly less often are {_named(worse, TRUTH)}"
     rest = len(better) + len(worse) < len([row for row in overview.objectives if TRUTH in row.levels])
     beside += "; the others are not told apart from it." if rest else "."
     more = [_in_words(better, base)]

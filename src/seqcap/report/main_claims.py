@@ -34,7 +34,7 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
             controls = [other for other in report.shown(paper) if other.control and other.deciding.difference]
             judged = _by_the_judge(claim, controls)
             verdict = ", ".join(filter(None, [words(claim), _by_whom(claim, judged)]))
-            verdict += _among_others(claim, judged, controls) + _by_words(claim, controls)
+            verdict += _among_others(claim, judged, controls) + _by_words(claim, controls) + _by_truth(claim, controls)
             notes = _notes(paper, summary, claim, judged, rows)
             notes += [_of_control(paper, control) for control in controls if control is not judged]
             sentence = summary.said["finding"]["sentence"]
@@ -101,9 +101,20 @@ def _by_words(claim: Claim, controls: Sequence[Claim]) -> str:
     return ""
 
 
+def _by_truth(claim: Claim, controls: Sequence[Claim]) -> str:
+    """What a claim that holds costs in truth, where a control shows that."""
+    for control in controls:
+        _, measure, _, *sides = control.deciding.key
+        is_alike = measure == own_runs.TRUTH and tuple(sides) == claim.deciding.key[3:]
+        if is_alike and claim.verdict == control.verdict == HOLDS:
+            return f"; true captions {numbers(control.deciding)}"
+    return ""
+
+
 def _of_control(paper: str, control: Claim) -> str:
     sentence = control.sentence.replace("Control: ", "")
-    return f"Control {link(paper, control)}: {sentence}: {numbers(control.deciding)}, *{control.words}*."
+    number = f"{control.deciding.metric} {numbers(control.deciding)}"
+    return f"Control {link(paper, control)}: {sentence}: {number}, *{control.words}*."
 
 
 def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> Claim | None:

@@ -19,7 +19,7 @@ _JUDGED = {
     own_runs.JUDGE: "R@10 by the judge",
     "CIDEr": "CIDEr",
     own_runs.LITERAL: "R@10 by the literal listener",
-    "true_of_own": "true captions",
+    own_runs.TRUTH: "true captions",
 }
 _TRUE = {"all_true": "true captions", "CIDEr": "CIDEr"}
 _SIDES = {1: "above", 0: "not told apart from", -1: "below"}  # of cross-entropy, that an interval is on
@@ -57,7 +57,7 @@ def others_judged(report: Reported, rows: Overview) -> str:
     told, labels = [], {row.label for row in rows.objectives}
     for summary in report.papers.values():
         if own_runs.knows_a_judge(summary):
-            found, true = own_runs.levels(summary, own_runs.JUDGE), own_runs.levels(summary, "true_of_own")
+            found, true = own_runs.levels(summary, own_runs.JUDGE), own_runs.levels(summary, own_runs.TRUTH)
             others = sorted(
                 (label for label in found if label in true and label not in labels), key=lambda of: -found[of]
             )
