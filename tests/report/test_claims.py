@@ -174,6 +174,17 @@ def test_a_missing_system_is_not_run_or_not_scored():
     assert (single.verdict, single.reason) == (UNTESTABLE, "a single test item has no spread")
 
 
+def test_a_claim_whose_first_comparison_was_not_run_begins_with_the_next_one():
+    rows = [*system("a", HARD), *system("b", HARD)]
+    sides = [Comparison("C0", "a is more than all", "Div2", "sample", "set", "a", right, +1) for right in ("c", "b")]
+    (judged,) = claims.run_claims(sides, of(rows, "a", "b"))
+    header, _, *matrix = [line for line in claims.claims_table([judged]) if line.startswith("|")]
+    assert header.startswith("|  | claim | compared | left | right |")
+    assert len(matrix) == 1
+    assert '| <a id="c0"></a>C0 | a is more than all |' in matrix[0]
+    assert "| b 0.4875 |" in matrix[0]
+
+
 @dataclass(frozen=True)
 class Invented:
     """A side that is made in no way that claims know."""

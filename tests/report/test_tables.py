@@ -71,6 +71,16 @@ def test_what_all_numbers_are_of_stands_once():
     assert "| b ° | 1.0 | 9 images x 1 seed |" in apart
 
 
+def test_a_row_of_a_run_that_is_not_there_is_counted_alone():
+    """Even where another of its columns has no number for a reason of its own."""
+    gone = replace(cell("b", "x", "run b is not part of these results", value=None))
+    gone = replace(gone, ours=replace(gone.ours, absent=True))
+    text = tables.Table("A table", "", [cell("a", "x"), cell("a", "y"), gone, cell("b", "y", value=None)]).markdown()
+    assert "| b |" not in text
+    assert "1 row is not part of this run." in text
+    assert "run b is not part" not in text
+
+
 def pair(**changes: object) -> list[dict[str, object]]:
     """SLL is .1 above XE for every image; corpus values .3 apart."""
     keys = {"seed": 1, "decoder": "beam", "metric": "METEOR"} | changes

@@ -237,13 +237,14 @@ def claims_table(judged: Sequence[JudgedClaim]) -> list[str]:
         absent += [judged_claim.claim.id for outcome in judged_claim.judged.outcomes if outcome.evidence.absent]
         if all(outcome.evidence.absent for outcome in judged_claim.judged.outcomes):
             continue
-        for index, outcome in enumerate(judged_claim.judged.primary):
+        primary = judged_claim.judged.primary
+        # That the others were not run stands below the table.
+        for index, outcome in enumerate([each for each in primary if not each.evidence.absent] or primary[:1]):
             first = index == 0
-            if first or not outcome.evidence.absent:
-                name = f'<a id="{judged_claim.claim.id.lower()}"></a>{judged_claim.claim.id}' if first else ""
-                sentence = outcome.evidence.sentence if first else ""
-                verdict = _verdict(judged_claim.judged, outcome) if first else outcome.judgement
-                matrix.append([name, sentence, *_numbers_of(outcome), outcome.shown_q or "–", verdict])
+            name = f'<a id="{judged_claim.claim.id.lower()}"></a>{judged_claim.claim.id}' if first else ""
+            sentence = outcome.evidence.sentence if first else ""
+            verdict = _verdict(judged_claim.judged, outcome) if first else outcome.judgement
+            matrix.append([name, sentence, *_numbers_of(outcome), outcome.shown_q or "–", verdict])
         words += _words(judged_claim)
     shared = _reasons([outcome for judged_claim in judged for outcome in judged_claim.judged.primary])
     lines = [*markdown_table(matrix), ""] if len(matrix) > 1 else []

@@ -147,7 +147,7 @@ class Table:
         rows: dict[tuple[str, str], dict[str, Cell]] = {}
         for cell in self.cells:
             rows.setdefault((cell.block, cell.row), {})[cell.column] = cell
-        present = {key: row for key, row in rows.items() if not all(cell.ours.absent for cell in row.values())}
+        present = {key: row for key, row in rows.items() if not _is_absent(row)}
         shown = [cell for row in present.values() for cell in row.values()]
         counts = {key: words for key, row in present.items() if (words := _counts(row))}
         of_all = next(iter(counts.values())) if len(set(counts.values())) == 1 else ""
@@ -187,6 +187,12 @@ class Table:
                 line += ([cell.printed or "–"] if column in in_print else []) + [cell.short()]
             matrix.append([*line, counts.get(key, "–")] if counts else line)
         return matrix
+
+
+def _is_absent(row: Mapping[str, Cell]) -> bool:
+    """Whether a row has no number of ours because the results have no such run."""
+    cells = row.values()
+    return any(cell.ours.absent for cell in cells) and all(cell.ours.value is None for cell in cells)
 
 
 def _counts(row: Mapping[str, Cell]) -> str:
