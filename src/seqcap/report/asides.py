@@ -25,7 +25,6 @@ from seqcap.report.summary import RESULTS
 _TRUE = {TRUTH: 1, "true of its scene, %": 1}
 _RIVAL = "cross-entropy, temperature "  # begins the rows of its samples at other temperatures
 _YARDSTICKS = "tables/across_yardsticks.csv"
-MANY = 10.0  # captions of a hundred
 _NEAR = (0.25, 1.5)  # the lowest and the highest temperature that is told
 _OF_SAMPLES = ("XE", "SLL", "SLL-SLE")  # rows of SLE's table of truth
 _OF_LENGTH = ("WTF-RL", "WTF", "RL")  # rows of the table of truth at equal length
@@ -63,7 +62,7 @@ class Asides:
 def often_ungrammatical(rows: Sequence[Row], asides: Asides) -> dict[str, float]:
     """Objective -> how many of its best captions have two verbs, in a hundred, of those where many do."""
     shares = {row.label: asides.worded.get(row.run, {}).get(wording.TWO_VERBS, 0.0) for row in rows}
-    return {label: share for label, share in shares.items() if share > MANY}
+    return {label: share for label, share in shares.items() if share > wording.MANY}
 
 
 def of_tempered(path: Path) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from seqcap.report.advice import leaders
-from seqcap.report.asides import MANY, Asides
+from seqcap.report.asides import Asides
 from seqcap.report.finding import Finding
 from seqcap.report.overview import (
     CIDER,
@@ -23,7 +23,7 @@ from seqcap.report.overview import (
     Row,
 )
 from seqcap.report.wording import DISTINCT as DISTINCT_CAPTIONS
-from seqcap.report.wording import TWO_VERBS
+from seqcap.report.wording import MANY, TWO_VERBS
 
 _MOST_NAMED = 8
 _MOST_WORDED = 4

@@ -35,8 +35,10 @@ def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ())
     origin = provenance.measure(results.config)
     said = summary(results, judged) | {"version": VERSION, "rule": origin["commit"]}
     folder = REPORTS / results.paper.name
+    in_tables = _in_tables(results, rows)
+    worded = wording.measure(results, in_tables)
     pages = {
-        "report.md": _page(results, said, judged, comparisons, origin),
+        "report.md": _page(results, said, judged, comparisons, origin, worded),
         "details.md": _details(results, rows, judged),
     }
     for name, text in pages.items():
@@ -44,9 +46,8 @@ def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ())
             path.write_text(text, encoding="utf-8")
     metrics = _metrics(results, judged, ClaimsFile.of(results))
     Summary(said=said, metrics=metrics, curves=_curves(results), provenance=origin).write(folder)
-    in_tables = _in_tables(results, rows)
     caption_files.write(results, in_tables, folder / RESULTS / caption_files.FOLDER)
-    wording.write(results, in_tables, folder / RESULTS)
+    wording.write(worded, folder / RESULTS)
     claims = results.paper.find("claims")
     scene = claims.scene(results) if hasattr(claims, "scene") else None
     if scene is not None:
@@ -85,6 +86,7 @@ def _page(
     judged: Sequence[JudgedClaim],
     comparisons: Sequence[tuple[str, str]],
     origin: Mapping[str, Any],
+    worded: wording.Measured,
 ) -> str:
     """The page as markdown; links are relative to reports/<paper>/."""
     claims, file = results.paper.find("claims"), ClaimsFile.of(results)
@@ -108,6 +110,7 @@ def _page(
         has_details=bool(details_table(judged)),
         comparison=comparison,
         comparisons=comparisons,
+        ungrammatical=wording.often_ungrammatical(results, worded),
         stand_ins=stand_ins,
         one_seed=_one_seed(results),
         reasons=dict.fromkeys(

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 
 from seqcap.report import elsewhere, own_runs, wording
 from seqcap.report.all_papers import Reported, link
-from seqcap.report.asides import MANY
 from seqcap.report.outcomes import numbers
 from seqcap.report.overview import ACROSS, Overview
 from seqcap.report.summary import RESULTS, Claim, Line
 from seqcap.report.verdicts import HOLDS
-from seqcap.report.wording import TWO_VERBS
+from seqcap.report.wording import MANY, TWO_VERBS
 
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)

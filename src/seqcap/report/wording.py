@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FILE = "wording.json"  # in the folder of a paper's results
 DISTINCT, TWO_VERBS = "distinct captions", "two verbs"  # shares of captions in points
+MANY = 10.0  # captions of a hundred
+Measured = Mapping[str, Mapping[str, Sequence[float]]]  # run -> share -> its value for each seed
 _SCENES = "scenes"  # the dataset of which the grammar is known
 _VERBS = ("is", "are")
 _JOINS = ("and", "while")  # join two sentences of the grammar
@@ -34,11 +36,25 @@ def has_two_verbs(words: Sequence[str]) -> bool:
     return False
 
 
-def write(results: Results, rows: Iterable[tuple[str, str]], folder: Path) -> None:
-    """Writes what is measured of the runs among some rows, run and decoder, that are decoded by a beam."""
+def measure(results: Results, rows: Iterable[tuple[str, str]]) -> Measured:
+    """What is measured of the runs among some rows, run and decoder, that are decoded by a beam."""
     runs = dict.fromkeys(name for name, decoder in rows if decoder == "beam")
-    found = {name: shares for name in runs if (shares := _shares(results, name))}
-    json_file.write_json(folder / FILE, found)
+    return {name: shares for name in runs if (shares := _shares(results, name))}
+
+
+def write(measured: Measured, folder: Path) -> None:
+    json_file.write_json(folder / FILE, measured)
+
+
+def often_ungrammatical(results: Results, measured: Measured) -> list[str]:
+    """ "SLL 13.9 (0.0 to 39.3)": the runs of which many best captions have two verbs, most first, with their seeds'
+    range."""
+    shares = {name: of.get(TWO_VERBS, [0.0]) for name, of in measured.items()}
+    many = sorted((name for name in shares if fmean(shares[name]) > MANY), key=lambda name: -fmean(shares[name]))
+    return [
+        f"{results.by_name[name].label} {fmean(shares[name]):.1f} ({min(shares[name]):.1f} to {max(shares[name]):.1f})"
+        for name in many
+    ]
 
 
 def read(folder: Path) -> dict[str, dict[str, float]]:
