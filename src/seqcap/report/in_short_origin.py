@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from seqcap.report import provenance
+from seqcap.report import own_runs, provenance
 from seqcap.report.all_papers import Reported
 from seqcap.report.finding import Finding
 from seqcap.report.outcomes import capital
@@ -30,12 +30,12 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
 
 def _of_seeds(report: Reported) -> str:
     """ "in the papers' own runs 0.3 (PSST: ST) to 15.2 (SPIDEr: PG-SPIDEr)": what a seed of theirs took."""
-    minutes = {
-        f"{summary.said['label']}: {label}": taken
-        for paper, summary in report.papers.items()
-        if paper != ACROSS
-        for label, taken in summary.provenance["minutes"].items()
-    }
+    minutes = dict[str, float]()
+    for paper, summary in report.papers.items():
+        if paper != ACROSS:
+            labels = own_runs.labels(summary)
+            for run, taken in summary.provenance["minutes"].items():
+                minutes[f"{summary.said['label']}: {labels.get(run, run)}"] = taken
     if not minutes:
         return ""
     ends = (min(minutes, key=minutes.__getitem__), max(minutes, key=minutes.__getitem__))

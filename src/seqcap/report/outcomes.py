@@ -174,8 +174,9 @@ def _measure(line: Line, several: bool) -> str:
 
 
 def fared(claims: Iterable[Claim]) -> str:
-    """ "1 holds, 9 are reversed, 2 are undecided": claims, without controls, by what became of them."""
-    number = Counter(claim.verdict if claim.verdict in _COUNTED else "" for claim in claims if not claim.control)
+    """ "1 holds, 9 are reversed, 2 are undecided": claims that were run, without controls, by what became of them."""
+    run = [claim for claim in claims if not claim.control and claim.verdict != NOT_RUN]
+    number = Counter(claim.verdict if claim.verdict in _COUNTED else "" for claim in run)
     told = [(number[verdict], one, several) for verdict, (one, several) in _COUNTED.items() if number[verdict]]
     return ", ".join(f"{count} {one if count == 1 else several}" for count, one, several in told)
 
