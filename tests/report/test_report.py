@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from invented_runs import write_report_config
 
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import in_short_smoothing, report
+from seqcap.report import in_short_smoothing, outcomes, report
 from seqcap.report.asides import misled, of_length, of_ranks, of_samples
 from seqcap.report.overview import DISTINCT
 from seqcap.report.reported import ReportConfig
@@ -214,6 +214,12 @@ def test_in_short_answers_whether_smoothing_helps(here: Path, kind: Any, main: A
     assert ("at the paper's strength" in page) == bool(told)
     begin = f"- **Loss smoothing: at the paper's strength {told} captions without attention, by CIDEr"
     assert not told or begin in page
+
+
+def test_claims_that_were_not_run_and_controls_are_not_counted():
+    verdicts = {"holds": False, "reversed": True, "cannot tell": False, "not run": False}
+    claims = [SimpleNamespace(verdict=verdict, control=control) for verdict, control in verdicts.items()]
+    assert outcomes.fared(claims) == "1 holds, 1 is undecided"
 
 
 @pytest.mark.parametrize(("change", "told"), [(UNSURE, "; by the literal listener "), (HOLDS, "")])
