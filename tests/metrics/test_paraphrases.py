@@ -1,6 +1,8 @@
 """METEOR's paraphrases for scoring: those of the captions at hand, from a file that is made once."""
 
 import gzip
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +64,23 @@ def test_the_file_is_made_once_and_again_for_another_table(source, tmp_path, mon
     packed(source.parent, PAIRS[:1])
     assert numbered(tmp_path)["phrase"].to_pylist() == ["a cat", "the cats"]
     assert len(kept(tmp_path)) == 2
+
+
+@pytest.mark.usefixtures("source")
+def test_processes_wait_for_the_one_that_makes_it(tmp_path, monkeypatch):
+    made = []
+    number = paraphrases._number
+
+    def slowly(source: Path) -> pa.Table:
+        made.append(source)
+        time.sleep(0.3)
+        return number(source)
+
+    monkeypatch.setattr(paraphrases, "_number", slowly)
+    with ThreadPoolExecutor(3) as threads:
+        first, *others = threads.map(numbered, [tmp_path] * 3)
+    assert len(made) == 1
+    assert all(other.equals(first) for other in others)
 
 
 def test_only_pairs_of_phrases_in_captions_stay(tmp_path, source):

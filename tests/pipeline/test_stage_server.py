@@ -135,3 +135,15 @@ def test_threads_that_ask_together_get_one_server():
         assert len([python for python in asked if python.parent == server.folder]) == 8 - FEW
         started = [process.cmdline() for process in psutil.Process().children() if process.is_running()]
         assert len([command for command in started if str(server.folder / "socket") in command]) == 1
+
+
+def test_one_that_loads_early_is_asked_first_and_ends_before_it_has_loaded_all(monkeypatch, tmp_path):
+    monkeypatch.delenv(ADDRESS, raising=False)
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)")
+    with StageServer(["slow"], [tmp_path], early=True) as server:
+        assert server.next_python().parent == server.folder
+        (process,) = [each for each in psutil.Process().children() if str(server.folder / "socket") in each.cmdline()]
+    assert not process.is_running()
+    monkeypatch.setenv(ADDRESS, "another's")
+    with StageServer([LOADED], early=True) as server:
+        assert server.next_python() == Path(sys.executable)

@@ -2,6 +2,8 @@
 Unpacking and numbering all phrases takes seconds, so the numbers are kept in a file."""
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
@@ -48,14 +50,22 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
     table = _loaded(meteor_file(PHRASES), kept)
     phrases, rights = table["phrase"], table["right"].combine_chunks()
     occurs = marked(_integers(table["hash"].combine_chunks(), np.uint64), spoken)
-    left = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(_integers(rights.offsets, np.int32)))
-    right = _integers(rights.flatten(), np.int32)
-    chosen = occurs[left] & occurs[right]
+    left, right = _pairs(np.flatnonzero(occurs).astype(np.int32), rights)
+    chosen = occurs[right]
     sides = [string_bytes(phrases.take(_rows(side[chosen]))) for side in (left, right)]
     lexicon.words = Words(
         *lexicon.words[:6], *cook_paraphrases(*sides[0], *sides[1], *vocabulary, word_table(*vocabulary))
     )
     return lexicon
+
+
+def _pairs(phrases: Slots, rights: pa.ListArray) -> tuple[Slots, Slots]:
+    """Both sides of all pairs of some phrases, in METEOR's order."""
+    offsets, every = _integers(rights.offsets, np.int32), _integers(rights.values, np.int32)
+    begin, numbers = offsets[phrases], np.diff(offsets)[phrases]
+    ends = np.cumsum(numbers)
+    places = np.arange(numbers.sum()) + np.repeat(begin - (ends - numbers), numbers)
+    return np.repeat(phrases, numbers), every[places]
 
 
 # Arrow's own ways from and to NumPy import pandas, in half a second.
@@ -86,18 +96,33 @@ def numbered(kept: Path | None) -> pa.Table:
     with source.open("rb") as file:
         file.seek(-min(8, source.stat().st_size), os.SEEK_END)
         path = kept / f"meteor_phrases_{file.read().hex()}.arrow"
-    # `Path.exists` fails in a folder that may not be entered.
-    if os.path.exists(path):  # noqa: PTH110
+    with _one_at_a_time(path):
+        # `Path.exists` fails in a folder that may not be entered.
+        if os.path.exists(path):  # noqa: PTH110
+            try:
+                return _read_numbered(path)
+            except InputError as error:
+                warn(f"METEOR's phrases are numbered anew, since those that were kept cannot be read: {error}")
+        table = _number(source)
         try:
-            return _read_numbered(path)
-        except InputError as error:
-            warn(f"METEOR's phrases are numbered anew, since those that were kept cannot be read: {error}")
-    table = _number(source)
-    try:
-        _write_numbered(path, table)
-    except InputError:
-        warn_unkept(path)
-    return table
+            _write_numbered(path, table)
+        except InputError:
+            warn_unkept(path)
+        return table
+
+
+@contextmanager
+def _one_at_a_time(path: Path) -> Iterator[None]:
+    """Where a file is not there yet, processes that want to make it wait for the one that does: numbering takes a core
+    for some seconds. Where nothing can be kept, each makes its own."""
+    with ExitStack() as stack:
+        if not os.path.exists(path):  # noqa: PTH110
+            # Other systems than Linux and macOS have no such locks.
+            with suppress(InputError, ImportError):
+                from seqcap.system.scratch import locked
+
+                stack.enter_context(locked(path.with_suffix(".lock"), "numbers METEOR's phrases"))
+        yield
 
 
 def _write_numbered(path: Path, table: pa.Table) -> None:

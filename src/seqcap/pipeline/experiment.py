@@ -14,7 +14,7 @@ from seqcap.pipeline.graph import GRAPH, REPORT
 from seqcap.pipeline.overlay import overlay, trained_runs
 from seqcap.pipeline.parameter_files import PAPER_FILE, PARAMS, is_parameter_file, read_yaml
 from seqcap.pipeline.publish import check_publication, publish, recover, shown
-from seqcap.pipeline.repro import repro, run_python, sections, split_address, stage_graph
+from seqcap.pipeline.repro import new_server, repro, run_python, sections, split_address, stage_graph
 from seqcap.report.provenance import EXPERIMENT
 from seqcap.system.scratch import locked
 
@@ -43,21 +43,23 @@ def run_experiment(
     # Checked here, before hours of work.
     check_publication(publish_to, folder)
     check_committed(experiment, allow_dirty)
-    with locked(folder.with_name(f".{folder.name}.lock"), f"runs {experiment}"):
+    with locked(folder.with_name(f".{folder.name}.lock"), f"runs {experiment}"), new_server() as server:
         recover(publish_to.resolve())
         update_clone(folder)
         apply_overlay(folder, changes, experiment)
         write_json(folder / EXPERIMENT, {"experiment": shown(experiment)})
         # With the clone's own code; a project without it has another graph.
-        if (folder / "src/seqcap").is_dir() and run_python(folder, "-m", "seqcap", "graph") != 0:
+        has_code = (folder / "src/seqcap").is_dir()
+        if has_code and run_python(folder, "-m", "seqcap", "graph", python=server.next_python()) != 0:
             raise InputError(folder / GRAPH, "cannot be derived from the parameters", "see above")
         # Only what the report needs: not the data of tasks that the experiment leaves out.
         needed = sorted(stage_graph(folder, [REPORT])[REPORT])
         made = [stage for stage in needed if split_address(stage)[1].startswith("section-")]
         wanted = sections(papers) or made
         probes = [stage for stage in needed if stage.startswith("probe-")]
-        repro(folder, jobs, [*wanted, *probes], cluster=cluster)
-        publish(folder, publish_to, experiment, [split_address(stage)[0].parent.name for stage in wanted])
+        repro(folder, jobs, [*wanted, *probes], cluster=cluster, server=server)
+        ran = [split_address(stage)[0].parent.name for stage in wanted]
+        publish(folder, publish_to, experiment, ran, python=server.next_python())
 
 
 def set_roots(tasks: Mapping[str, Any], root: Path, experiment: Path) -> None:

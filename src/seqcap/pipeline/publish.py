@@ -52,10 +52,13 @@ def _listing(folder: Path) -> list[str]:
     return lines
 
 
-def publish(clone: Path, target: Path, experiment: Path, papers: Collection[str]) -> None:
+def publish(
+    clone: Path, target: Path, experiment: Path, papers: Collection[str], *, python: Path | None = None
+) -> None:
     """Replaces the folders of some papers in a publication by those of a clone, and makes its first page anew from what
     it holds then. Other papers of the experiment stay as they were published, perhaps by another machine. After a kill,
-    the folder holds the earlier or the new publication; or the next call puts the earlier one back."""
+    the folder holds the earlier or the new publication; or the next call puts the earlier one back. `python` as in
+    `run_python`."""
     check_publication(target, clone)
     folder = target.resolve()
     fresh = beside(folder, "tmp")
@@ -69,7 +72,7 @@ def publish(clone: Path, target: Path, experiment: Path, papers: Collection[str]
         for out in written:
             if out.parts[0] in papers or out.match(f"{FEATURES}/*.json"):
                 _copy(clone / REPORTS / out, fresh / out)
-        if run_python(clone, "stages/report.py", str(fresh)) != 0:
+        if run_python(clone, "stages/report.py", str(fresh), python=python) != 0:
             raise InputError("stages/report.py", f"failed on the results in {clone / REPORTS}", "see above")
         marker = [shown(experiment), *_listing(fresh)]
         (fresh / MARKER).write_text("".join(f"{line}\n" for line in marker), encoding="utf-8")

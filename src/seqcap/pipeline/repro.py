@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -38,18 +38,20 @@ def repro(
     *,
     then_report: bool = False,
     cluster: str | None = None,
+    server: StageServer | None = None,
 ) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time; None: as many as there are cores,
     memory permitting. Waits for another run there. `targets` run with the stages that they depend on; empty: every
     stage. With `then_report` the report comes last, of these and of what git has of other papers. `cluster`: the
-    address of a Dask scheduler whose workers run the stages (`cluster.Cluster`); None: this process does."""
+    address of a Dask scheduler whose workers run the stages (`cluster.Cluster`); None: this process does, with
+    `server`, which is open, or with one of its own."""
     check_checkout(folder)
     if cluster is None:
         here = jobs or jobs_here()
-        with StageServer() as server, _terminated_together():
+        with new_server() if server is None else nullcontext(server) as opened, _terminated_together():
 
             def execute(_: str, folder: Path, *arguments: str) -> int:
-                return run_python(folder, *arguments, python=server.next_python(), process_group=0)
+                return run_python(folder, *arguments, python=opened.next_python(), process_group=0)
 
             _repro(folder, here, here, targets, then_report, execute)
         return
@@ -57,6 +59,11 @@ def repro(
 
     with connected(cluster, run_python) as workers:
         _repro(folder, jobs or workers.jobs, cores(), targets, then_report, workers.run)
+
+
+def new_server() -> StageServer:
+    """A server that loads while this process asks what is to be done, if there is a core for it."""
+    return StageServer(early=cores() > 1)
 
 
 @contextmanager

@@ -51,11 +51,15 @@ class StageServer:
     Args:
         modules: what it loads.
         paths: where some of these are that are not installed.
+        early: whether it begins to load before anybody asks, for which a second core is needed.
     """
 
-    def __init__(self, modules: Sequence[str] = (*DVC, *STAGES), paths: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, modules: Sequence[str] = (*DVC, *STAGES), paths: Sequence[Path] = (), *, early: bool = False
+    ) -> None:
         self._modules = modules
         self._paths = paths
+        self._early = early
         self._asked = 0
         self._lock = RLock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -64,21 +68,25 @@ class StageServer:
     def __enter__(self) -> Self:
         self._temporary = tempfile.TemporaryDirectory(prefix="seqcap-")
         self.folder = Path(self._temporary.name)
+        if self._early and FORKS and ADDRESS not in os.environ:
+            self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._process is not None:
-            # It ends when nobody can write to it any more, as after a kill.
+            # Without this it ends when nobody can write to it any more, as after a kill, but has loaded all before.
+            self._process.terminate()
             assert self._process.stdin is not None
             self._process.stdin.close()
             self._process.wait()
         self._temporary.cleanup()
 
     def next_python(self) -> Path:
-        """The program for one process more: this one's own for the first few, and where another server runs this."""
+        """The program for one process more: this one's own for the first few, if nothing was loaded early, and where
+        another server runs this."""
         with self._lock:
             self._asked += 1
-            if self._asked > FEW and FORKS and ADDRESS not in os.environ:
+            if self._process is not None or (self._asked > FEW and FORKS and ADDRESS not in os.environ):
                 return self.start()
         return Path(sys.executable)
 
