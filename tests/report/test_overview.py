@@ -8,6 +8,7 @@ import pytest
 
 from seqcap.report.advice import CHEAP_DIVERSITY, advice
 from seqcap.report.asides import Asides
+from seqcap.report.in_short import _to_pick
 from seqcap.report.learnt import learnt
 from seqcap.report.overview import (
     CIDER,
@@ -212,13 +213,13 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
         "by those of JOINT the judge finds most images (R@10 by the judge 60.0 ▲ (40.0)), but they are clearly less "
         "often true (50.0 of a hundred against 70.0)"
     )
-    assert "Clearly more images than by cross-entropy's the judge finds by those of JOINT." in distinct.beside
+    assert "By those of JOINT the judge finds clearly more images than by cross-entropy's." in distinct.beside
     assert "The literal listener clearly finds fewer by those of JOINT 30.0." in distinct.beside
     assert "The captions of 1 of 1 of these are clearly less often true." in distinct.beside
     assert distinct.beside.startswith("CIDEr, beam 60.0 ▼ (75.0). ")
     assert distinct.more == "JOINT has R@10 by the literal listener 30.0 ▼ (50.0)."
     agreeing = learnt(of, Asides(judges_agree="0.99 [0.94, 1.00]"))[2]
-    assert agreeing.beside.endswith("ranks objectives as what pays does (Spearman 0.99 [0.94, 1.00]).")
+    assert agreeing.beside.endswith("ranks objectives like what pays (Spearman 0.99 [0.94, 1.00]).")
     assert truth.answer == "those of SCST 90.0 are clearly more often true than cross-entropy's (70.0)"
     assert "Clearly less often are JOINT 50.0; the others are not told apart" in truth.beside
     assert truth.more == "Cross-entropy's have 7.0 words; the truer ones have 7.0."
@@ -293,3 +294,20 @@ def test_the_nearest_to_cheap_diversity_has_what_it_gains_over_a_temperature(row
     assert told not in note(rows)
     assert told in note({**rows, "xe": BASE | {MORE_CIDER: 0}, "tok": SMOOTHING | {MORE_CIDER: 12}})
     assert told not in note({**rows, "xe": BASE | {MORE_CIDER: 0}, "tok": SMOOTHING | {MORE_CIDER: 2}})
+
+
+def test_what_to_pick_tells_each_use_with_its_costs_once(rows):
+    gains = {"xe": 0, "tok": -15, "scst": 12.5, "joint": 3}
+    beside = {run: levels | ({MORE_CIDER: gains[run]} if run in gains else {}) for run, levels in rows.items()}
+    worded = {run: {"two verbs": 40.0 if run == "scst" else 0.0} for run in rows}
+    found = _to_pick(table(beside), Asides(worded=worded))
+    assert found is not None
+    _, one, samples, diversity, distinct, both, truth = found.beside.split("\n  - ")
+    assert one == "One caption with the highest CIDEr: none; the highest number is SCST's (Div-2 of samples)."
+    rival = "beside cross-entropy's, as diverse by its temperature."
+    assert samples == f"Random samples of high CIDEr: SCST (as above, SCST); CIDEr +12.5 {rival}"
+    assert diversity.endswith(f"nearest is TOK (CIDEr of samples); CIDEr -15.0 {rival}")
+    assert distinct == "Captions that tell images apart, to a judge: none."
+    assert both.endswith("least untrue of these: JOINT (CIDEr of beam, true captions).")
+    assert truth == "Captions that are true: SCST (as above, SCST; in a hundred ungrammatical: SCST 40.0)."
+    assert _to_pick(None, Asides()) is None

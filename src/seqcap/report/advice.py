@@ -41,6 +41,7 @@ class Advice:
     otherwise: str  # and in what else
     note: str  # "" if there is nothing to add
     column: str = ""  # of what it is used for
+    first: str = ""  # the objective that numbers and costs are of
     leading: tuple[str, ...] = ()  # what to take and what is not told apart from it
     tied: str = ""  # the others that lead, which are not told apart from it
     costs: tuple[str, ...] = ()  # the columns in which the first one is clearly worse than cross-entropy
@@ -211,7 +212,7 @@ def _advice(overview: Overview, use: str, take: str, row: Row, columns: Columns,
     base = overview.baseline
     known = (CIDER, overview.distinct, TRUTH, RECALL, SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)
     costs = tuple(column for column in known if base and overview.is_ahead(base, row, column))
-    return Advice(use, take, gains, otherwise, note, column=columns[0][0], costs=costs)
+    return Advice(use, take, gains, otherwise, note, column=columns[0][0], first=row.label, costs=costs)
 
 
 def _beside(overview: Overview, row: Row) -> Callable[[str], str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seqcap.report.advice import advice
+from seqcap.report.advice import Advice, advice
 from seqcap.report.all_papers import Reported
 from seqcap.report.asides import Asides, often_ungrammatical
 from seqcap.report.finding import Finding
@@ -13,7 +13,7 @@ from seqcap.report.in_short_smoothing import of_smoothing
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
-from seqcap.report.overview import DIVERSITY, SAMPLES, Overview
+from seqcap.report.overview import DIVERSITY, MORE_CIDER, SAMPLES, Overview
 from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
 
 
@@ -34,21 +34,31 @@ def in_short(
 
 def _to_pick(rows: Overview | None, asides: Asides) -> Finding | None:
     """What to take for each use, and by what it is clearly behind cross-entropy."""
-    told = []
-    for row in advice(rows, ungrammatical=often_ungrammatical(rows.objectives, asides)) if rows else []:
+    if rows is None:
+        return None
+    told, known = list[str](), dict[str, str]()
+    for row in advice(rows, ungrammatical=often_ungrammatical(rows.objectives, asides)):
         names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
-        behind = ", ".join(column.replace(", ", " of ") for column in row.costs)
-        costs = [f"in a hundred ungrammatical: {row.ungrammatical}"] if row.ungrammatical else []
-        costs += [f"behind in {behind}"] if behind else []
+        worse = ", ".join(column.replace(", ", " of ") for column in row.costs)
+        # Each objective's once.
+        costs = [f"as above, {known[worse]}" if worse in known else worse] if worse else []
+        known.setdefault(worse, row.first)
+        costs += [f"in a hundred ungrammatical: {row.ungrammatical}"] if row.ungrammatical else []
         but = f" ({'; '.join(costs)})" if costs else ""
-        others = f"; with few such: {row.next}" if row.next else ""
-        if asides.rivals and row.column in (SAMPLES, DIVERSITY):
-            others += "; without training: cross-entropy at another temperature (*random samples*, below)"
-        told.append(f"{capital(row.use)}: {names}{but}{others}.")
+        grammatical = f"; grammatical: {row.next}" if row.next else ""
+        told.append(f"{capital(row.use)}: {names}{but}{grammatical}{_over_temperatures(rows, row)}.")
     if not told:
         return None
-    answer = "for each use, what leads, with what is not told apart from it, and what the first one is behind in"
-    return Finding("To pick", answer, f"[With numbers and costs](#what-to-use-when).{_listed(told)}")
+    answer = "for each use the leader with its equals, and in brackets where the leader is worse than cross-entropy"
+    return Finding("To pick", answer, f"[With numbers](#what-to-use-when).{_listed(told)}")
+
+
+def _over_temperatures(rows: Overview, row: Advice) -> str:
+    """What samples have over the cheapest rival, cross-entropy at the temperature that makes its own as diverse."""
+    levels = next((of.levels for of in rows.objectives if of.label == row.first), {})
+    if row.column not in (SAMPLES, DIVERSITY) or MORE_CIDER not in levels:
+        return ""
+    return f"; CIDEr {levels[MORE_CIDER].value:+.1f} beside cross-entropy's, as diverse by its temperature"
 
 
 def _of_outcomes(report: Reported) -> Finding | None:

@@ -20,6 +20,7 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
     if not number:
         return None
     agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
+    there_alone = [pair for _, pair in of["one_sided"] if pair.there.side]
     against = len(of["alike"]) - of["as_claimed"]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
     beside = ["[More](#on-other-data)."]
@@ -27,18 +28,21 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
         ways = {
             "goes the same way there": agree,
             "goes the other way there": of["turned"],
-            "cannot be told there": silent,
+            "cannot be told, here or there": silent,
         }
         way = next(said for said, count in ways.items() if count)
         answer = f"the one comparison that decides a claim here {way}{', against print' * against}"
     else:
         alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there by intervals"
         parts = [alike, f"{of['turned'] or 'none'} the other"]
-        parts += [f"{silent} cannot be told there"] if silent else []
+        parts += [f"{silent} {_is(silent)} not told from 0, here, there or on both"] if silent else []
         answer = f"of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
         kinds = {"smaller there": of["smaller"], "against print": against}
         how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
         beside += [f"Of those with the same sign {how}."] if how else []
+    if there_alone:
+        told = "; ".join(f"*{pair.claim.sentence}* ({numbers(pair.there)})" for pair in there_alone)
+        beside.append(f"Told from 0 there alone: {told}.")
     beside += [_much_smaller(of), _of_details(report, of), _of_a_single_one(of), _lacking_there(report, data)]
     return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
 
@@ -70,7 +74,8 @@ def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
         if here.key not in decide:
             numbers_of_both = f"{numbers(here)} here, {numbers(pair.there)} there"
             found.setdefault((paper, here.metric), f"{_compared(here)} {numbers_of_both}")
-    return f"Of details the other way: {'; '.join(found.values())}." if found else ""
+    begin = "One detail flips" if len(found) == 1 else "Details that flip"
+    return f"{begin}: {'; '.join(found.values())}." if found else ""
 
 
 def _compared(line: Line) -> str:

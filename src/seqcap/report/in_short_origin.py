@@ -54,9 +54,15 @@ def _together(report: Reported) -> str:
     if len(known) < 2:
         return ""
     minutes = sum(of["minutes_of_training"] for of in known)
+    on_gpus = {
+        label: provenance.minutes_of_training(summary.provenance)
+        for label, summary in _results(report).items()
+        if _is_of_gpu(summary)
+    }
+    apart = "".join(f"; {label} {taken} on a GPU" for label, taken in on_gpus.items() if taken)
     least = "at least " * any(provenance.minutes_of_training(of).endswith("more") for of in known)
     lacking = " (of some results it is not recorded)" if len(known) < len(of_cores) else ""
-    return f"all runs and seeds by cores together took {least}{minutes:,.0f} minutes{lacking}"
+    return f"all runs and seeds by cores together took {least}{minutes:,.0f} minutes{lacking}{apart}"
 
 
 def of_origin(report: Reported) -> Finding | None:

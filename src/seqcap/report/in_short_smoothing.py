@@ -55,7 +55,7 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
     more = [
         *_asked_elsewhere(others, of_main=False),
         _otherwise(alike),
-        "Other strengths are the paper's or its authors' code's; none was chosen on these data.",
+        "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
     answer = f"{_helps(alike, summary)}of its paper's claims {fared(summary.claims)}"
     return Finding("Loss smoothing", answer, _joined(beside), _joined(more))
@@ -79,7 +79,7 @@ def _helps(claims: Sequence[Claim], summary: Summary) -> str:
     with_attention = next((claim for claim in summary.claims if claim.id == _WITH_ATTENTION), None)
     more = ""
     if told.startswith("no") and with_attention is not None and with_attention.verdict != HOLDS:
-        more = ", nor Tok-Seq with it"
+        more = ", nor Tok-Seq with attention"
     return f"at the paper's strength {told} captions without attention, by CIDEr{more}; "
 
 

@@ -126,6 +126,8 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     rest = [row for row in overview.objectives if MORE_CIDER in row.levels and row not in (*better, *worse)]
     sides = {"have clearly more CIDEr": better, "have clearly less": worse, "are not told apart": rest}
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
+    beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
+    told += [f"{_labels(beyond)} {_have(beyond)} no equal among these"] if beyond else []
     what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
     return f"{what}, {', '.join(told)}."
 
@@ -182,7 +184,7 @@ def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Findin
     tied = ", ".join(_named_with(row, column, also) for row in others)
     beside = [f"{overview.beside_likelihood(first, CIDER)}."] if CIDER in first.levels else []
     beside += [f"Not told apart from it: {tied}."] if tied else []
-    beside.append(f"Clearly more images than by cross-entropy's {who} finds by those of {_labels(better)}.")
+    beside.append(f"By those of {_labels(better)} {who} finds clearly more images than by cross-entropy's.")
     if overview.has(TRUTH):
         false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
         beside.append(f"The captions of {_share(false, better)} of these are clearly less often true.")
@@ -190,7 +192,7 @@ def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Findin
     if is_judge and asides.judges_agree:
         beside.append(
             "The judge pays nobody, but has learnt from the same images, is taken in by the same false captions, and "
-            f"ranks objectives as what pays does (Spearman {asides.judges_agree})."
+            f"ranks objectives like what pays (Spearman {asides.judges_agree})."
         )
     levels = [overview.beside_likelihood(first, name) for name in (LITERAL, PRECISION)]
     known = "; ".join(filter(None, levels))
