@@ -121,7 +121,8 @@ class StageServer:
 
 
 def serve(address: str, *modules: str) -> None:
-    """Forks a process for each request, until standard input ends."""
+    """Forks a process for each request, until standard input ends. Who asks before all is loaded is answered after the
+    module that is being loaded, and loads the others itself."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen(128)
@@ -129,19 +130,28 @@ def serve(address: str, *modules: str) -> None:
     for name in modules:
         with suppress(ImportError):
             importlib.import_module(name)
+        while _is_asked(listener, wait=0):
+            _fork(listener)
     # A collection in a fork would look at all that is loaded, and so copy it.
     gc.freeze()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        ready, _, _ = select.select([listener, sys.stdin], [], [])
-        if sys.stdin in ready:
-            return
-        client, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
-            _keep(client)
-        client.close()
+    while _is_asked(listener, wait=None):
+        _fork(listener)
+
+
+def _is_asked(listener: socket.socket, *, wait: float | None) -> bool:
+    """Waits some seconds, or for ever, for a request; False without one, or if standard input has ended."""
+    ready, _, _ = select.select([listener, sys.stdin], [], [], wait)
+    return listener in ready and sys.stdin not in ready
+
+
+def _fork(listener: socket.socket) -> None:
+    client, _ = listener.accept()
+    if os.fork() == 0:
+        listener.close()
+        _keep(client)
+    client.close()
 
 
 def _keep(client: socket.socket) -> None:
