@@ -123,7 +123,7 @@ def test_what_is_clearly_better_is_advised(rows):
     one = advice(table(rows), ungrammatical={"TOK": 33.66, "SCST": 20})[0]
     assert (one.ungrammatical, one.next) == ("TOK 33.7", "")
     truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 85}}), ungrammatical={"SCST": 20})[-1]
-    assert (truth.ungrammatical, truth.next) == ("SCST 20.0", "JOINT 85.0")
+    assert (truth.ungrammatical, truth.next, truth.next_costs) == ("SCST 20.0", "JOINT 85.0", (CIDER,))
     assert distinct.use == "captions that tell images apart, to a judge"
     assert distinct.take == "**JOINT**"
     people = "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0; true captions 100.0."
@@ -224,7 +224,10 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert "Clearly less often are JOINT 50.0; the others are not told apart" in truth.beside
     assert truth.more == "Cross-entropy's have 7.0 words; the truer ones have 7.0."
     by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].more
-    assert "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals)" in by_length
+    assert (
+        "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals, of the third of"
+        in by_length
+    )
     # People's captions are found more often by the judge than any objective's; where they are not, this is told.
     poorer = table({**rows, "human": PEOPLE | {DISTINCT: 55}})
     assert learnt(poorer)[2].beside.endswith(
@@ -304,10 +307,10 @@ def test_what_to_pick_tells_each_use_with_its_costs_once(rows):
     assert found is not None
     _, one, samples, diversity, distinct, both, truth = found.beside.split("\n  - ")
     assert one == "One caption with the highest CIDEr: none; the highest number is SCST's (Div-2 of samples)."
-    rival = "beside cross-entropy's, as diverse by its temperature."
-    assert samples == f"Random samples of high CIDEr: SCST (as above, SCST); CIDEr +12.5 {rival}"
-    assert diversity.endswith(f"nearest is TOK (CIDEr of samples); CIDEr -15.0 {rival}")
+    rival = "beside cross-entropy's made as diverse by temperature."
+    assert samples.endswith(f": SCST (drawbacks as of SCST above); CIDEr, samples 70.0 ▲ (30.0), +12.5 {rival}")
+    assert diversity.endswith(f"nearest is TOK (CIDEr of samples); CIDEr, samples 15.0 ▼ (30.0), -15.0 {rival}")
     assert distinct == "Captions that tell images apart, to a judge: none."
     assert both.endswith("least untrue of these: JOINT (CIDEr of beam, true captions).")
-    assert truth == "Captions that are true: SCST (as above, SCST; in a hundred ungrammatical: SCST 40.0)."
+    assert truth == "Captions that are true: SCST (drawbacks as of SCST above; in a hundred ungrammatical: SCST 40.0)."
     assert _to_pick(None, Asides()) is None

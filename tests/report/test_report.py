@@ -151,6 +151,27 @@ def test_a_paper_is_of_the_first_folder_of_other_data_that_has_it(here: Path):
     assert "left out" not in page
 
 
+def test_in_short_names_what_is_told_on_other_data_alone(here: Path):
+    """With whether that is for the claim or against it; and what stands with zero inside is counted."""
+    records = [
+        recorded("a", **UNSURE),
+        recorded("a", claim="C2", left="b", **UNSURE),
+        recorded("a", claim="C3", left="c"),
+    ]
+    invented_results("a", records=records)
+    there = [
+        recorded("a", **REVERSED),
+        recorded("a", claim="C2", left="b"),
+        recorded("a", claim="C3", left="c", **UNSURE),
+    ]
+    invented_results("a", records=there, folder="reports/photos")
+    write_report_config("a", Photos="reports/photos")
+    (line,) = [line for line in written().splitlines() if line.startswith("- **Photos: ")]
+    assert "of 3 an interval has 0 in it, here, there or both.**" in line
+    assert "Told from 0 there alone: *a beats b* (CIDEr -1.5 [-1.7, -1.3], against it); *a beats b* (CIDEr +1.5" in line
+    assert line.count("for it)") == 1
+
+
 @pytest.mark.parametrize("is_known_there", [False, True])
 def test_in_short_says_where_other_data_do_not_know_what_is_true(here: Path, is_known_there: bool):
     true = recorded("a", level="detail", metric="true_of_own")
@@ -270,8 +291,7 @@ def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
     file.parent.mkdir()
     file.write_text("\n".join(["block,row,column,ours,ours_low,ours_high", *lines]), encoding="utf-8")
     told = in_short_smoothing._with_most_data(tmp_path)
-    assert told.startswith(" With 1000 images, the most (")
-    assert told.endswith("): Tok -2.04 [-3, -1].")
+    assert told == " With 1000 images, the most, after as many updates: Tok -2.04 [-3, -1]."
 
 
 def test_in_short_tells_what_weaker_runs_say(here: Path):

@@ -47,6 +47,7 @@ class Advice:
     costs: tuple[str, ...] = ()  # the columns in which the first one is clearly worse than cross-entropy
     ungrammatical: str = ""  # how many captions of those that lead are so, where many are
     next: str = ""  # what is then the best of the others, by the first column
+    next_costs: tuple[str, ...] = ()  # of all of these, as `costs`
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
@@ -78,8 +79,17 @@ def _with_ungrammatical(overview: Overview, base: Row, row: Advice, shares: Mapp
     ahead = [other for other in overview.objectives if overview.is_ahead(other, base, row.column)]
     others = [other for other in ahead if other.label not in shares]
     others.sort(key=lambda other: other.levels[row.column].value, reverse=True)
-    names = [f"{other.label} {other.levels[row.column].value:.1f}" for other in others[:_MOST_NEXT]]
-    return replace(row, ungrammatical=", ".join(told), next=_either(names) if names else "")
+    following = others[:_MOST_NEXT]
+    names = [f"{other.label} {other.levels[row.column].value:.1f}" for other in following]
+    each = [_costs(overview, base, other) for other in following]
+    shared = tuple(column for column in each[0] if all(column in costs for costs in each)) if each else ()
+    return replace(row, ungrammatical=", ".join(told), next=_either(names) if names else "", next_costs=shared)
+
+
+def _costs(overview: Overview, base: Row, row: Row) -> tuple[str, ...]:
+    """The columns in which a row is clearly worse than cross-entropy."""
+    columns = (CIDER, overview.distinct, TRUTH, RECALL, SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)
+    return tuple(column for column in columns if overview.is_ahead(base, row, column))
 
 
 def _one_caption(overview: Overview, base: Row, of_quality: Mapping[str, str]) -> Advice | None:
@@ -210,8 +220,7 @@ def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -
 def _advice(overview: Overview, use: str, take: str, row: Row, columns: Columns, note: str) -> Advice:
     gains, otherwise = ("; ".join(filter(None, map(_beside(overview, row), part))) for part in columns)
     base = overview.baseline
-    known = (CIDER, overview.distinct, TRUTH, RECALL, SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)
-    costs = tuple(column for column in known if base and overview.is_ahead(base, row, column))
+    costs = _costs(overview, base, row) if base else ()
     return Advice(use, take, gains, otherwise, note, column=columns[0][0], first=row.label, costs=costs)
 
 

@@ -36,29 +36,42 @@ def _to_pick(rows: Overview | None, asides: Asides) -> Finding | None:
     """What to take for each use, and by what it is clearly behind cross-entropy."""
     if rows is None:
         return None
-    told, known = list[str](), dict[str, str]()
+    told, known = list[str](), dict[tuple[str, ...], str]()
     for row in advice(rows, ungrammatical=often_ungrammatical(rows.objectives, asides)):
         names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
-        worse = ", ".join(column.replace(", ", " of ") for column in row.costs)
-        # Each objective's once.
-        costs = [f"as above, {known[worse]}" if worse in known else worse] if worse else []
-        known.setdefault(worse, row.first)
+        # Each list of columns once.
+        is_known = row.costs in known
+        worse = f"drawbacks as of {known[row.costs]} above" if is_known else _columns(row.costs)
+        costs = [worse] if row.costs else []
+        known.setdefault(row.costs, row.first)
         costs += [f"in a hundred ungrammatical: {row.ungrammatical}"] if row.ungrammatical else []
         but = f" ({'; '.join(costs)})" if costs else ""
-        grammatical = f"; grammatical: {row.next}" if row.next else ""
-        told.append(f"{capital(row.use)}: {names}{but}{grammatical}{_over_temperatures(rows, row)}.")
+        told.append(f"{capital(row.use)}: {names}{but}{_grammatical(row)}{_over_temperatures(rows, row)}.")
     if not told:
         return None
     answer = "for each use the leader with its equals, and in brackets where the leader is worse than cross-entropy"
     return Finding("To pick", answer, f"[With numbers](#what-to-use-when).{_listed(told)}")
 
 
+def _grammatical(row: Advice) -> str:
+    """What to take where what leads is often ungrammatical, and what that costs."""
+    if not row.next:
+        return ""
+    costs = "the same drawbacks" if set(row.next_costs) == set(row.costs) else _columns(row.next_costs)
+    return f"; grammatical: {row.next}" + (f" ({costs})" if row.next_costs else "")
+
+
+def _columns(names: Sequence[str]) -> str:
+    return ", ".join(name.replace(", ", " of ") for name in names)
+
+
 def _over_temperatures(rows: Overview, row: Advice) -> str:
     """What samples have over the cheapest rival, cross-entropy at the temperature that makes its own as diverse."""
-    levels = next((of.levels for of in rows.objectives if of.label == row.first), {})
-    if row.column not in (SAMPLES, DIVERSITY) or MORE_CIDER not in levels:
+    found = next((of for of in rows.objectives if of.label == row.first), None)
+    if row.column not in (SAMPLES, DIVERSITY) or found is None or MORE_CIDER not in found.levels:
         return ""
-    return f"; CIDEr {levels[MORE_CIDER].value:+.1f} beside cross-entropy's, as diverse by its temperature"
+    gain = f"{found.levels[MORE_CIDER].value:+.1f}"
+    return f"; {rows.beside_likelihood(found, SAMPLES)}, {gain} beside cross-entropy's made as diverse by temperature"
 
 
 def _of_outcomes(report: Reported) -> Finding | None:

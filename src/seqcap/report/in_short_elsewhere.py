@@ -5,13 +5,13 @@ from typing import Any
 
 from seqcap.report import own_runs
 from seqcap.report.all_papers import Reported
+from seqcap.report.elsewhere import Pair
 from seqcap.report.finding import Finding
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import ACROSS
 from seqcap.report.summary import Line
 
 _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
-_MUCH_SMALLER = 0.5  # times what a difference is here
 
 
 def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | None:
@@ -33,28 +33,17 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
         way = next(said for said, count in ways.items() if count)
         answer = f"the one comparison that decides a claim here {way}{', against print' * against}"
     else:
-        alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there by intervals"
-        parts = [alike, f"{of['turned'] or 'none'} the other"]
-        parts += [f"{silent} {_is(silent)} not told from 0, here, there or on both"] if silent else []
+        alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there"
+        parts = [alike, f"{of['turned'] or 'none'} the opposite one"]
+        parts += [f"of {silent} an interval has 0 in it, here, there or both"] if silent else []
         answer = f"of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
         kinds = {"smaller there": of["smaller"], "against print": against}
         how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
         beside += [f"Of those with the same sign {how}."] if how else []
     if there_alone:
-        told = "; ".join(f"*{pair.claim.sentence}* ({numbers(pair.there)})" for pair in there_alone)
-        beside.append(f"Told from 0 there alone: {told}.")
-    beside += [_much_smaller(of), _of_details(report, of), _of_a_single_one(of), _lacking_there(report, data)]
+        beside.append(f"Told from 0 there alone: {'; '.join(map(_there, there_alone))}.")
+    beside += [_of_details(report, of), _of_a_single_one(of), _lacking_there(report, data)]
     return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
-
-
-def _much_smaller(of: Mapping[str, Any]) -> str:
-    """The comparisons that go the same way on other data, and are less than half as large there."""
-    told = [
-        f"{_compared(pair.here)} {float(pair.there.difference):+.1f} there, {float(pair.here.difference):+.1f} here"
-        for _, pair in of["alike"]
-        if abs(float(pair.there.difference)) < _MUCH_SMALLER * abs(float(pair.here.difference))
-    ]
-    return f"Less than half: {'; '.join(told)}." if told else ""
 
 
 def _of_a_single_one(of: Mapping[str, Any]) -> str:
@@ -74,8 +63,14 @@ def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
         if here.key not in decide:
             numbers_of_both = f"{numbers(here)} here, {numbers(pair.there)} there"
             found.setdefault((paper, here.metric), f"{_compared(here)} {numbers_of_both}")
-    begin = "One detail flips" if len(found) == 1 else "Details that flip"
+    begin = "Of details that flip, one of each measure"
     return f"{begin}: {'; '.join(found.values())}." if found else ""
+
+
+def _there(pair: Pair) -> str:
+    """A claim with its number on other data, and whether that is for it."""
+    way = "for it" if pair.there.side == pair.there.sign else "against it"
+    return f"*{pair.claim.sentence}* ({pair.there.metric} {numbers(pair.there)}, {way})"
 
 
 def _compared(line: Line) -> str:

@@ -11,7 +11,7 @@ from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital, fared, numbers, shortly
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import DECIDED, HOLDS, REVERSED, read
+from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, REVERSED, read
 
 _SMOOTHING = "smoothing"  # the paper
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
@@ -41,7 +41,7 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
     alike = [*(claim for claim in kinds if _is_compared_alike(claim.deciding, line)), of.claim]
     compared = [
         f"{claim.deciding.sides.partition(' against ')[0]} {numbers(claim.deciding)}"
-        + f", *{read(claim.verdict)}*" * (claim is not of.claim)
+        + f", *{_marked(claim)}*" * (claim is not of.claim)
         for claim in alike
     ]
     others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
@@ -49,12 +49,13 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
     beside = [
         f"In our runs, {shortly(what)}, against {against}: {', '.join(compared)}, *{of.claim.words}*"
         f"{_by_greedy(of.claim)}.",
+        _otherwise(alike),
+        _on_other_data(report, alike),
         _of_weaker_runs(summary),
         *_asked_elsewhere(others, of_main=True),
     ]
     more = [
         *_asked_elsewhere(others, of_main=False),
-        _otherwise(alike),
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
     answer = f"{_helps(alike, summary)}of its paper's claims {fared(summary.claims)}"
@@ -135,7 +136,21 @@ def _asked_elsewhere(claims: Sequence[Claim], *, of_main: bool) -> list[str]:
 def _verdict(claim: Claim) -> str:
     """With why nothing can be told where an interval is clear of 0."""
     is_open = claim.verdict not in DECIDED and claim.deciding.side
-    return claim.words if is_open else read(claim.verdict)
+    return claim.words if is_open else _marked(claim)
+
+
+def _marked(claim: Claim) -> str:
+    return read(claim.verdict) + f" {DAGGER}" * (DAGGER in claim.words)
+
+
+def _on_other_data(report: Reported, claims: Sequence[Claim]) -> str:
+    """What the same comparisons say on photographs; "" where none was made there."""
+    told = dict[str, list[str]]()
+    for claim in claims:
+        for data, there in report.elsewhere(_SMOOTHING, claim).items():
+            loss = _loss(claim.deciding) or claim.id
+            told.setdefault(data, []).append(f"{loss} {numbers(there.line)}, *{there.words}*")
+    return " ".join(f"The same on {data}: {', '.join(parts)}." for data, parts in told.items())
 
 
 def _from_german(claim: Claim) -> str:
@@ -188,7 +203,4 @@ def _with_most_data(folder: Path) -> str:
         for line in lines
         if line["column"] == sizes[-1]
     ]
-    return (
-        f" With {sizes[-1]}, the most (updates are equal, so that epochs are few, and smoothed losses learn slowly): "
-        f"{', '.join(gains)}."
-    )
+    return f" With {sizes[-1]}, the most, after as many updates: {', '.join(gains)}."

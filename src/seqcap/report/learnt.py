@@ -140,7 +140,7 @@ def _of_temperatures(overview: Overview, base: Row, tempered: Mapping[str, str])
     beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
     for word, is_more in (("more", True), ("less", False)):
         rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
-        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than all tried of these."] if rows else []
+        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than these at any that was tried."] if rows else []
     known = [row for row in overview.objectives if MORE_RECALL in row.levels]
     poorer, fuller = _behind(overview, base, MORE_RECALL), _ahead(overview, base, MORE_RECALL)
     if poorer:
@@ -246,7 +246,8 @@ def _of_truth(overview: Overview, base: Row, asides: Asides) -> Finding | None:
     if worse and asides.at_equal_length:
         more.append(
             "Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
-            f"{asides.at_equal_length} (points, without intervals), of a third of captions ([more](wtfrl/report.md))."
+            f"{asides.at_equal_length} (points, without intervals, of the third of captions that have a pair; "
+            "[more](wtfrl/report.md))."
         )
     if asides.true_samples:
         more.append(
