@@ -24,6 +24,7 @@ from seqcap.files import json_file, writing
 from seqcap.pipeline import clone, experiment, publish
 from seqcap.pipeline.parameter_files import parameter_files
 from seqcap.pipeline.repro import sections
+from seqcap.pipeline.stage_server import ADDRESS
 
 EXPERIMENT = Path("experiments/e.yaml")
 CLONE = Path("runs/e")
@@ -105,7 +106,7 @@ def graph_of(folder, targets):
     return {"report": {*sections(papers_of(folder)), "probe-image"}}
 
 
-def run_no_graph(folder, jobs, stages, cluster=None):
+def run_no_graph(folder, jobs, stages, cluster=None, server=None):
     """In the place of `repro`: leaves what the graph would, of the papers that are wanted."""
     json_file.write_json(folder / "configs/report.json", {"papers": papers_of(folder)})
     wanted = [paper for paper in papers_of(folder) if sections([paper])[0] in stages]
@@ -118,7 +119,7 @@ def written(folder):
     return [*papers, Path("features/image.json"), Path("features/report.md"), Path("report.md")]
 
 
-def write_report(folder, script, place):
+def write_report(folder, script, place, python=None):
     """In the place of stages/report.py."""
     assert (folder / script).parts[-2:] == ("stages", "report.py")
     found = sorted(Path(place).glob("*/results/claims.json"))
@@ -140,7 +141,9 @@ def checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(experiment, "stage_graph", graph_of)
     monkeypatch.setattr(publish, "_written", written)
     monkeypatch.setattr(publish, "run_python", write_report)
-    monkeypatch.setattr(experiment, "run_python", lambda *_: 0)
+    monkeypatch.setattr(experiment, "run_python", lambda *_, **__: 0)
+    # No server loads packages that nobody asks for.
+    monkeypatch.setenv(ADDRESS, "elsewhere")
     return folder
 
 
@@ -414,7 +417,7 @@ def test_a_paper_that_is_not_run_stays_as_it_was_published(checkout):
 
 
 def test_a_report_that_fails_is_not_published(checkout, monkeypatch):
-    monkeypatch.setattr(publish, "run_python", lambda folder, *arguments: 2)
+    monkeypatch.setattr(publish, "run_python", lambda folder, *arguments, **options: 2)
     with pytest.raises(InputError, match=r"stages/report\.py: failed on the results in runs/e/reports"):
         run_experiment(papers=["sle"])
     assert list(TARGET.parent.iterdir()) == []
