@@ -81,11 +81,11 @@ class Reported:
         names = self.papers[paper].said.get("captioners", [])
         return str(names[0]) if len(names) == 1 else ""
 
-    def has_another_judge(self, data: str) -> bool:
-        """Whether a paper's judge on other data is of the kind that pays, and its judge here is not."""
+    def without_another_judge(self, data: str) -> list[str]:
+        """The papers whose judge on other data is of the kind that pays, and whose judge here is not."""
         papers = self.published[data].items()
         known = [(self.papers[paper], summary) for paper, summary in papers if paper in self.papers]
-        return any(elsewhere.has_another_judge(here, there) for here, there in known)
+        return [str(there.said["label"]) for here, there in known if elsewhere.has_another_judge(here, there)]
 
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""

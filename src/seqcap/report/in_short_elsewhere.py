@@ -20,7 +20,10 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
     if not number:
         return None
     agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
-    there_alone = [pair for _, pair in of["one_sided"] if pair.there.side]
+    # By today's rule.
+    papers = report.published[data]
+    there_alone = [pair for paper, pair in of["one_sided"] if pair.there.side and not papers[paper].rule]
+    turned = [pair for _, pair in of["opposite"] if pair.here.key == pair.claim.deciding.key]
     against = len(of["alike"]) - of["as_claimed"]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
     beside = ["[More](#on-other-data)."]
@@ -40,6 +43,9 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
         kinds = {"smaller there": of["smaller"], "against print": against}
         how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
         beside += [f"Of those with the same sign {how}."] if how else []
+    if turned:
+        told = "; ".join(f"{_there(pair)}, here {numbers(pair.here)}" for pair in turned)
+        beside.append(f"Opposite: {told}.")
     if there_alone:
         beside.append(f"Told from 0 there alone: {'; '.join(map(_there, there_alone))}.")
     beside += [_of_details(report, of), _of_a_single_one(of), _lacking_there(report, data)]
@@ -89,7 +95,8 @@ def _lacking_there(report: Reported, data: str) -> str:
     pairs = [(report.papers[paper], there) for paper, there in papers if paper in report.papers]
     judged = any(here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS)
     told = ["checker of truth"] if judged else []
-    told += ["judge of another kind than what pays"] if report.has_another_judge(data) else []
+    if of_papers := report.without_another_judge(data):
+        told.append(f"judge of another kind than what pays ({', '.join(of_papers)})")
     told += ["table of all objectives"] if told and ACROSS not in report.published[data] else []
     todays = [str(there.said["label"]) for _, there in papers if not there.rule]
     is_mixed = 0 < len(todays) < len(papers)
