@@ -48,7 +48,7 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
         beside.append(f"Opposite: {told}.")
     if there_alone:
         beside.append(f"Told from 0 there alone: {'; '.join(map(_there, there_alone))}.")
-    beside += [_of_details(report, of), _of_a_single_one(of), _lacking_there(report, data)]
+    beside += [_of_details(of), _of_a_single_one(of), _lacking_there(report, data)]
     return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
 
 
@@ -60,17 +60,14 @@ def _of_a_single_one(of: Mapping[str, Any]) -> str:
     return f"{shortly(pair.here.what)}: {numbers(pair.here)}; there {numbers(pair.there)}."
 
 
-def _of_details(report: Reported, of: Mapping[str, Any]) -> str:
-    """Which details of claims have the other sign on other data, of each quantity the first."""
+def _of_details(of: Mapping[str, Any]) -> str:
+    """A detail of a claim that has the other sign on other data."""
     decide = {pair.here.key for _, pair in of["compared"]}
-    found = dict[tuple[str, str], str]()
-    for paper, pair in of["opposite"]:
-        here = pair.here
-        if here.key not in decide:
-            numbers_of_both = f"{numbers(here)} here, {numbers(pair.there)} there"
-            found.setdefault((paper, here.metric), f"{_compared(here)} {numbers_of_both}")
-    begin = "Of details that flip, one of each measure"
-    return f"{begin}: {'; '.join(found.values())}." if found else ""
+    for _, pair in of["opposite"]:
+        if pair.here.key not in decide:
+            of_both = f"{numbers(pair.here)} here, {numbers(pair.there)} there"
+            return f"Of details that flip, one: {_compared(pair.here)} {of_both}."
+    return ""
 
 
 def _there(pair: Pair) -> str:
