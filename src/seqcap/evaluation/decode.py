@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcap import tasks
+from seqcap.data.vocabulary import UNK
 from seqcap.errors import InputError
 from seqcap.evaluation.search import DecodingRun
 from seqcap.models import decoding
@@ -17,6 +18,22 @@ from seqcap.models.ensemble import Ensemble
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks.base import Ids, Task
+
+
+class Known:
+    """A captioner, or an ensemble, that says known words alone: its probabilities without `UNK`. Objectives make that
+    more or less probable by accident: no loss of smoothing spreads its target, so that most captions of photographs had
+    one. (Self-critical.pytorch decodes so, too: its suppress_UNK.)"""
+
+    def __init__(self, captioner: decoding.Decoder) -> None:
+        self.captioner = captioner
+
+    def start(self, memory: Tensors) -> Tensors:
+        return self.captioner.start(memory)
+
+    def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        logits, state = self.captioner.step(inputs, state, memory)
+        return logits.index_fill(-1, torch.tensor([UNK], device=logits.device), -torch.inf), state
 
 
 class Tempered:
@@ -61,13 +78,14 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
         chosen = np.arange(start, min(start + run.batch_size, len(ids)))
         with torch.no_grad():
             memory = captioner.encode([given.get(chosen).to(device) for given in inputs])
-        greedy = decoding.greedy(captioner, memory, run.max_length)
+        known = Known(captioner)
+        greedy = decoding.greedy(known, memory, run.max_length)
         decoded = {
             "greedy": decoding.Captions(greedy.tokens[:, None], greedy.log_prob[:, None]),
-            "beam": decoding.beam(captioner, memory, run.max_length, run.beam, run.no_repeat_ngram),
+            "beam": decoding.beam(known, memory, run.max_length, run.beam, run.no_repeat_ngram),
         }
         if run.samples > 0:
-            drawn_by = captioner if run.temperature == 1 else Tempered(captioner, run.temperature)
+            drawn_by = known if run.temperature == 1 else Tempered(known, run.temperature)
             decoded["sample"] = decoding.sample(drawn_by, memory, run.max_length, run.samples)
         for decoder, captions in decoded.items():
             # For later captions of a beam, -inf means that there are no more.
