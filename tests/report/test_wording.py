@@ -59,20 +59,6 @@ def test_the_best_captions_of_every_seed_are_measured(tmp_path, dataset, shares)
     assert wording.read(tmp_path) == {"a": shares}
 
 
-def test_unknown_words_are_counted_and_told_of_all_runs_where_one_has_many():
-    decoded = pd.DataFrame(
-        [("beam", 1, 0, "a <unk>"), ("beam", 1, 0, "a dog")], columns=["decoder", "seed", "rank", "text"]
-    )
-    of = results("coco")
-    of.decoded = lambda name: decoded
-    found = wording.measure(of, [("a", "beam")])
-    assert found == {"a": {"distinct captions": [100], "with an unknown word": [50]}}
-    labels = SimpleNamespace(by_name={name: SimpleNamespace(label=name.upper()) for name in "ab"})
-    told = wording.with_unknown_words(labels, {**found, "b": {"distinct captions": [9]}})
-    assert told == ["A 50.0 (50.0 to 50.0)", "B 0.0 (0.0 to 0.0)"]
-    assert wording.with_unknown_words(labels, {"b": {"with an unknown word": [10.0]}}) == []
-
-
 def test_runs_of_which_many_are_ungrammatical_are_named_with_their_seeds():
     labels = SimpleNamespace(by_name={name: SimpleNamespace(label=name.upper()) for name in "abc"})
     measured = {"a": {"two verbs": [0.0, 39.3]}, "b": {"two verbs": [1.0, 2.0]}, "c": {"two verbs": [33.8]}, "d": {}}

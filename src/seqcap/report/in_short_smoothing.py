@@ -4,13 +4,13 @@ data."""
 from collections.abc import Sequence
 from pathlib import Path
 
-from seqcap.report import own_runs, wording
+from seqcap.report import own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.asides import lines_of
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital, fared, numbers, shortly
-from seqcap.report.summary import RESULTS, Claim, Line, Summary
+from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, REVERSED, read
 
 _SMOOTHING = "smoothing"  # the paper
@@ -150,21 +150,7 @@ def _on_other_data(report: Reported, claims: Sequence[Claim]) -> str:
         for data, there in report.elsewhere(_SMOOTHING, claim).items():
             loss = _loss(claim.deciding) or claim.id
             told.setdefault(data, []).append(f"{loss} {numbers(there.line)}, *{there.words}*")
-    unknown = {data: _of_unknown_words(report, claims, data) for data in told}
-    return " ".join(f"The same on {data}: {', '.join(parts)}{unknown[data]}." for data, parts in told.items())
-
-
-def _of_unknown_words(report: Reported, claims: Sequence[Claim], data: str) -> str:
-    """How many captions have an unknown word on other data, which no loss smooths; "" where hardly any has."""
-    page = report.page_of(_SMOOTHING, data)
-    shares = wording.read(report.folder / page.removesuffix("report.md") / RESULTS) if page else {}
-    runs = {claim.deciding.key[4]: "MLE" for claim in claims[-1:]}
-    runs |= {claim.deciding.key[3]: _loss(claim.deciding) for claim in claims}
-    found = {label: shares.get(run, {}).get(wording.UNKNOWN, 0.0) for run, label in runs.items()}
-    if max(found.values(), default=0.0) <= wording.MANY:
-        return ""
-    told = ", ".join(f"{label} {share:.1f}" for label, share in found.items())
-    return f" (in part, since no loss smooths unknown words: captions in a hundred with one: {told})"
+    return " ".join(f"The same on {data}: {', '.join(parts)}." for data, parts in told.items())
 
 
 def _from_german(claim: Claim) -> str:

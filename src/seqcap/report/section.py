@@ -111,7 +111,6 @@ def _page(
         comparison=comparison,
         comparisons=comparisons,
         ungrammatical=wording.often_ungrammatical(results, worded),
-        unknown=wording.with_unknown_words(results, worded),
         stand_ins=stand_ins,
         one_seed=_one_seed(results),
         reasons=dict.fromkeys(

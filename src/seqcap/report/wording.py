@@ -1,6 +1,5 @@
-"""How the best captions of a beam are worded, whatever they say: how many of them differ, how many have a word that the
-captioner does not know and, of generated scenes, how many have two verbs where the grammar of their references has one.
-Metrics and the checker of truth do not see that."""
+"""How the best captions of a beam are worded, whatever they say: how many of them differ and, of generated scenes, how
+many have two verbs where the grammar of their references has one. Metrics and the checker of truth do not see that."""
 
 from __future__ import annotations
 
@@ -10,16 +9,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from seqcap.data.vocabulary import SPECIALS, UNK
 from seqcap.files import json_file
 
 if TYPE_CHECKING:
     from seqcap.report.inputs import Results
 
 FILE = "wording.json"  # in the folder of a paper's results
-# Shares of captions in points.
-DISTINCT, TWO_VERBS, UNKNOWN = "distinct captions", "two verbs", "with an unknown word"
-_UNKNOWN_WORD = SPECIALS[UNK]
+DISTINCT, TWO_VERBS = "distinct captions", "two verbs"  # shares of captions in points
 MANY = 10.0  # captions of a hundred
 Measured = Mapping[str, Mapping[str, Sequence[float]]]  # run -> share -> its value for each seed
 _SCENES = "scenes"  # the dataset of which the grammar is known
@@ -68,15 +64,6 @@ def read(folder: Path) -> dict[str, dict[str, float]]:
     }
 
 
-def with_unknown_words(results: Results, measured: Measured) -> list[str]:
-    """ "MLE 11.2 (9.8 to 12.0)": how many best captions of each run have an unknown word, if of one many have, with the
-    seeds' range."""
-    shares = {name: of.get(UNKNOWN, [0.0]) for name, of in measured.items()}
-    if all(fmean(of) <= MANY for of in shares.values()):
-        return []
-    return [_with_range(results, name, of) for name, of in shares.items()]
-
-
 def _with_range(results: Results, name: str, of: Sequence[float]) -> str:
     return f"{results.by_name[name].label} {fmean(of):.1f} ({min(of):.1f} to {max(of):.1f})"
 
@@ -89,9 +76,6 @@ def _shares(results: Results, name: str) -> Mapping[str, Sequence[float]]:
     if not texts:
         return {}
     shares = {DISTINCT: [_points(len(set(captions)) / len(captions)) for captions in texts]}
-    unknown = [fmean(_UNKNOWN_WORD in caption.split() for caption in captions) for captions in texts]
-    if any(unknown):
-        shares[UNKNOWN] = [_points(share) for share in unknown]
     if results.dataset(results.by_name[name].task) == _SCENES:
         broken = [fmean(has_two_verbs(caption.split()) for caption in captions) for captions in texts]
         shares[TWO_VERBS] = [_points(share) for share in broken]
