@@ -21,9 +21,13 @@ from seqcap.tasks.base import Ids, Task
 
 
 class Known:
-    """A captioner, or an ensemble, that says known words alone: its probabilities without `UNK`. Objectives make that
-    more or less probable by accident: no loss of smoothing spreads its target, so that most captions of photographs had
-    one. (Self-critical.pytorch decodes so, too: its suppress_UNK.)"""
+    """p(y_t | y_<t, x) of a captioner without `UNK`: it says known words alone, whose logits stay as they are.
+    Objectives make unknown words probable by accident: no loss of smoothing spreads their target, so that two captions
+    of Tok-Seq in three had one on photographs. (Self-critical.pytorch decodes so, too: its suppress_UNK.)
+
+    Args:
+        captioner: a captioner, or an ensemble.
+    """
 
     def __init__(self, captioner: decoding.Decoder) -> None:
         self.captioner = captioner

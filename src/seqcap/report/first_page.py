@@ -132,7 +132,7 @@ def _worded(asides: Asides) -> dict[str, dict[str, str]]:
 
 def _more_advice(report: Reported, rows: Overview, asides: Asides) -> dict[str, str]:
     """Use -> what is known of it beside the table of all objectives."""
-    rivals = "Cross-entropy at another temperature takes no training: [random samples](#more-of-what-was-found)."
+    rivals = "Cross-entropy at another temperature takes no training: [random samples](#in-short)."
     return {
         CHEAP_DIVERSITY: rivals if asides.rivals else "",
         DISTINCT_AND_TRUE: others_judged(report, rows),

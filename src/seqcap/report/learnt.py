@@ -127,7 +127,9 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     sides = {"have clearly more CIDEr": better, "have clearly less": worse, "are not told apart": rest}
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
     beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
-    told += [f"{_labels(beyond)} {_have(beyond)} no equal among these"] if beyond else []
+    for word, is_more in (("more", True), ("less", False)):
+        rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
+        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than these at any that was tried"] if rows else []
     what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
     return f"{what}, {', '.join(told)}."
 
@@ -137,10 +139,6 @@ def _of_temperatures(overview: Overview, base: Row, tempered: Mapping[str, str])
     if not overview.has(MORE_CIDER):
         return []
     told = []
-    beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
-    for word, is_more in (("more", True), ("less", False)):
-        rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
-        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than these at any that was tried."] if rows else []
     known = [row for row in overview.objectives if MORE_RECALL in row.levels]
     poorer, fuller = _behind(overview, base, MORE_RECALL), _ahead(overview, base, MORE_RECALL)
     if poorer:

@@ -46,7 +46,7 @@ def write(measured: Measured, folder: Path) -> None:
     json_file.write_json(folder / FILE, measured)
 
 
-def often_ungrammatical(results: Results, measured: Measured) -> list[str]:
+def ungrammatical_runs(results: Results, measured: Measured) -> list[str]:
     """ "SLL 13.9 (0.0 to 39.3)": the runs of which many best captions have two verbs, most first, with their seeds'
     range."""
     shares = {name: of.get(TWO_VERBS, [0.0]) for name, of in measured.items()}
