@@ -9,7 +9,7 @@ from small_task import CHANNELS, decoding_run, randomise, write_captioner
 from seqcap import models
 from seqcap.data.vocabulary import BOS, EOS, UNK, Vocabulary
 from seqcap.errors import InputError
-from seqcap.evaluation.decode import Known, decode_split
+from seqcap.evaluation.decode import decode_split
 from seqcap.features.store import FeatureStore
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import DATA, IMAGES
@@ -69,7 +69,7 @@ def test_samples_are_drawn_at_their_temperature(task, team):
         state, last, total = captioner.start(here), torch.tensor([BOS]), 0.0
         # One of six tokens may lack EOS.
         for token in [*words.encode(row["tokens"]), EOS][:6]:
-            logits, state = Known(captioner).step(last, state, here)
+            logits, state = decoding.Known(captioner).step(last, state, here)
             chances = logits.softmax(1) ** (1 / 2.5)
             total += torch.log(chances / chances.sum())[0, token].item()
             last = torch.tensor([token])
@@ -99,10 +99,11 @@ def test_unknown_words_are_not_said(task):
     captioner, _ = models.load(task / "weights/seed2.safetensors")
     memory, puzzled = captioner.encode(seen("pooled")), Puzzled(captioner)
     assert (decoding.greedy(puzzled, memory, 6).tokens == UNK).all()
-    for found in (decoding.greedy(Known(puzzled), memory, 6), decoding.beam(Known(puzzled), memory, 6, 3)):
+    known = decoding.Known(puzzled)
+    for found in (decoding.greedy(known, memory, 6), decoding.beam(known, memory, 6, 3)):
         assert not (found.tokens == UNK).any()
-    plain = decoding.greedy(Known(captioner), memory, 6)
-    again = decoding.greedy(Known(puzzled), memory, 6)
+    plain = decoding.greedy(decoding.Known(captioner), memory, 6)
+    again = decoding.greedy(known, memory, 6)
     assert torch.equal(plain.tokens, again.tokens)
     assert torch.allclose(plain.log_prob, again.log_prob)
 
@@ -117,7 +118,7 @@ def test_teams_decode_by_themselves_under_the_seeds_of_their_first_members(task,
 def test_a_captioner_decodes_its_own_captions(task):
     rows = decode_split(decoding_run(teams=[[2]]))
     captioner, _ = models.load(task / "weights/seed2.safetensors")
-    found = decoding.beam(Known(captioner), captioner.encode(seen("pooled")), 6, 3)
+    found = decoding.beam(decoding.Known(captioner), captioner.encode(seen("pooled")), 6, 3)
     words = Vocabulary.read(DATA / "vocabulary.json")
     expected = {
         (image, rank): words.decode(found.tokens[i, rank].tolist()) for i, image in enumerate(TEST) for rank in range(3)

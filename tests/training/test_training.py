@@ -27,6 +27,7 @@ from small_task import (
 
 from seqcap import objectives
 from seqcap.config import config_path, write_config
+from seqcap.data.vocabulary import UNK
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
 from seqcap.files.parquet import read_table, write_rows
@@ -139,6 +140,16 @@ def test_what_training_spoils_is_not_replaced_by_what_it_started_from(pretrained
     start, *trained = values(curves_of(spoilt, "out"), "val_cider")
     assert start > max(trained)
     assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(trained)
+
+
+def test_an_epoch_is_kept_by_captions_without_unknown_words(pretrained):
+    """As captions are decoded: a loss that makes unknown words probable does not lose its epochs to them."""
+    job = captioners.Job(going_on("cross_entropy"), 1)
+    state = job.begin()
+    known = job.validate(state)
+    with torch.no_grad():
+        state.learner.captioner.output.bias[UNK] += 50
+    assert job.validate(state) == known > 0
 
 
 @pytest.mark.parametrize(("keep", "value"), [("best", 0.9), ("last", 0.1)])

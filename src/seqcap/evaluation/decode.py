@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from seqcap import tasks
-from seqcap.data.vocabulary import UNK
 from seqcap.errors import InputError
 from seqcap.evaluation.search import DecodingRun
 from seqcap.models import decoding
@@ -18,26 +17,6 @@ from seqcap.models.ensemble import Ensemble
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks.base import Ids, Task
-
-
-class Known:
-    """p(y_t | y_<t, x) of a captioner without `UNK`: it says known words alone, whose logits stay as they are.
-    Objectives make unknown words probable by accident: no loss of smoothing spreads their target, so that two captions
-    of Tok-Seq in three had one on photographs. (Self-critical.pytorch decodes so, too: its suppress_UNK.)
-
-    Args:
-        captioner: a captioner, or an ensemble.
-    """
-
-    def __init__(self, captioner: decoding.Decoder) -> None:
-        self.captioner = captioner
-
-    def start(self, memory: Tensors) -> Tensors:
-        return self.captioner.start(memory)
-
-    def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        logits, state = self.captioner.step(inputs, state, memory)
-        return logits.index_fill(-1, torch.tensor([UNK], device=logits.device), -torch.inf), state
 
 
 class Tempered:
@@ -82,7 +61,7 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
         chosen = np.arange(start, min(start + run.batch_size, len(ids)))
         with torch.no_grad():
             memory = captioner.encode([given.get(chosen).to(device) for given in inputs])
-        known = Known(captioner)
+        known = decoding.Known(captioner)
         greedy = decoding.greedy(known, memory, run.max_length)
         decoded = {
             "greedy": decoding.Captions(greedy.tokens[:, None], greedy.log_prob[:, None]),

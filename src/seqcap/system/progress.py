@@ -39,7 +39,9 @@ class Lines(tqdm):  # type: ignore[type-arg]
         self.fp.flush()
 
     def close(self) -> None:
+        """The last line, where anything was counted: without it there is no pace to tell."""
         if not self.disable:
-            self.display()
+            if self.n > self.initial:
+                self.display()
             self.disable = True
             self._decr_instances(self)  # type: ignore[attr-defined]

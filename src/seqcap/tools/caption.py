@@ -14,7 +14,6 @@ from seqcap.data.images import FORMATS, pixels, read_image
 from seqcap.data.tokens import load_vocabulary
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
-from seqcap.evaluation.decode import Known
 from seqcap.features.captioner_folder import Pixels, read_vocabulary
 from seqcap.features.encoders import Encoder
 from seqcap.files.advice import mend
@@ -86,7 +85,7 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
     length = max(member.about.max_length for member in members)
     for file in _image_files(files):
         with torch.inference_mode():
-            found = decoding.beam(Known(captioner), captioner.encode(reader.read(file)), length, width)
+            found = decoding.beam(decoding.Known(captioner), captioner.encode(reader.read(file)), length, width)
         if not bool(found.log_prob[0, 0].isfinite()):
             raise InputError(weights[0], f"gives no caption of {file} a finite probability", "train it again")
         yield file, " ".join(reader.vocabulary.decode(found.tokens[0, 0].tolist()))

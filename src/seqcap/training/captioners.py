@@ -253,15 +253,17 @@ class Job(loop.Job[CaptionerLearner]):
         return values[self.decisive]
 
     def short_captions(self, state: State[CaptionerLearner], inputs: Inputs, n: int, greedy: bool) -> Ids:
-        """One greedy or sampled caption, ids [n, max_length], for each of the first n inputs."""
+        """One caption, ids [n, max_length], for each of the first n inputs: greedy of known words alone, as evaluation
+        decodes, or sampled of all words, as objectives sample."""
         captioner = state.learner.captioner
+        speaker = decoding.Known(captioner) if greedy else captioner
         captions = np.full((n, self.run.max_length), PAD, dtype=np.int64)
         captioner.eval()
         with torch.no_grad():
             for i in range(0, n, 250):
                 memory = captioner.encode(inputs.get(np.arange(i, min(i + 250, n))).to(self.device))
                 most_probable = torch.full((len(memory[0]),), greedy, device=self.device)
-                tokens = decoding.rollout(captioner, memory, self.run.max_length, most_probable).tokens.cpu().numpy()
+                tokens = decoding.rollout(speaker, memory, self.run.max_length, most_probable).tokens.cpu().numpy()
                 captions[i : i + len(tokens), : tokens.shape[1]] = tokens
         return captions
 
