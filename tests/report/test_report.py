@@ -1,5 +1,8 @@
 """How the report is put together."""
 
+import gzip
+import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -167,7 +170,7 @@ def test_in_short_names_what_is_told_on_other_data_alone(here: Path):
     invented_results("a", records=there, folder="reports/photos")
     write_report_config("a", Photos="reports/photos")
     (line,) = [line for line in written().splitlines() if line.startswith("- **Photos: ")]
-    assert "of 3 an interval has 0 in it, here, there or both.**" in line
+    assert "3 are open (an interval has 0 in it, here, there or both).**" in line
     assert "Told from 0 there alone: *a beats b* (CIDEr -1.5 [-1.7, -1.3], against it); *a beats b* (CIDEr +1.5" in line
     assert line.count("for it)") == 1
 
@@ -184,7 +187,7 @@ def test_in_short_says_where_other_data_do_not_know_what_is_true(here: Path, is_
 
 def test_in_short_tells_why_claims_failed_on_generated_data(here: Path):
     """And how many hold; of other data no reason is known."""
-    why = ", and what may explain most of it:\n  - A: of y."
+    why = ", and what may explain most of it:\n  - A (C1): of y."
     for failing, dataset, told in (("", "scenes", "."), ("of y", "scenes", why), ("of y", "flickr8k", ".")):
         records = [recorded("a", **REVERSED), recorded("a", claim="C2", left="b"), recorded("a", claim="C3", **UNSURE)]
         invented_results("a", dataset=dataset, records=records)
@@ -237,6 +240,30 @@ def test_in_short_answers_whether_smoothing_helps(here: Path, kind: Any, main: A
     assert not told or begin in page
 
 
+@pytest.mark.parametrize("is_reversed", [True, False])
+def test_in_short_says_where_all_of_smoothing_harms(here: Path, is_reversed: bool):
+    beam = {"decoder": "beam", "what": "CIDEr of the best beam caption"}
+    there = REVERSED if is_reversed else UNSURE
+    for folder, of_main, of_kind in (("reports", UNSURE, UNSURE), ("reports/photos", REVERSED, there)):
+        records = [
+            recorded("smoothing", **beam, left="a", **of_main),
+            recorded("smoothing", **beam, claim="L1", left="tok", **of_kind),
+        ]
+        invented_results("smoothing", records=records, folder=folder)
+    write_report_config("smoothing", Photos="reports/photos")
+    assert ("; on Photos all that was tried harms; " in written()) == is_reversed
+
+
+def test_a_main_claim_tells_what_the_judge_finds_on_other_data(here: Path):
+    of_judge = recorded("wtfrl", metric="fixed_R@10", claim="Q1", control=True)
+    twin = recorded("wtfrl", metric="twin_R@10", claim="Q1", level="detail")
+    for folder, own in (("reports", {}), ("reports/photos", REVERSED)):
+        invented_results("wtfrl", records=[recorded("wtfrl", metric="own_R@10", **own), of_judge, twin], folder=folder)
+    write_report_config("wtfrl", Photos="reports/photos")
+    row = next(line for line in written().splitlines() if line.startswith("| ["))
+    assert re.fullmatch(r"-[\d.]+ \[.*\] reversed; by the judge \+[\d.]+ \[.*\] \|", row.split(" | ")[-1])
+
+
 def test_claims_that_were_not_run_and_controls_are_not_counted():
     verdicts = {"holds": False, "reversed": True, "cannot tell": False, "not run": False}
     claims = [SimpleNamespace(verdict=verdict, control=control) for verdict, control in verdicts.items()]
@@ -280,7 +307,7 @@ def test_other_tables_are_told_in_a_phrase(tmp_path: Path):
 
 
 def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
-    assert in_short_smoothing._with_most_data(tmp_path) == ""
+    assert in_short_smoothing._with_most_data(tmp_path, "") == ""
     lines = ["a beam of 3,Tok,500 images,1,0,2", "a beam of 3,Tok,1000 images,-2.04,-3,-1"]
     lines += [
         "a beam of 3,Tok,per doubling,-3,-4,-2",
@@ -290,8 +317,8 @@ def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
     file = tmp_path / "tables/sizes_gains.csv"
     file.parent.mkdir()
     file.write_text("\n".join(["block,row,column,ours,ours_low,ours_high", *lines]), encoding="utf-8")
-    told = in_short_smoothing._with_most_data(tmp_path)
-    assert told == " With 1000 images, the most, after as many updates: Tok -2.04 [-3, -1]."
+    told = in_short_smoothing._with_most_data(tmp_path, ", after 9 updates")
+    assert told == " With 1000 images, the most, after 9 updates: Tok -2.04 [-3, -1]."
 
 
 def test_in_short_tells_what_weaker_runs_say(here: Path):
@@ -333,6 +360,28 @@ def test_studies_of_one_name_are_told_apart_by_their_data(here: Path):
     assert "ll runs and seeds by cores together took 20 minutes; SIZES (flickr8k) 10 on a GPU." in page
     assert "[SIZES (flickr8k)](photos/sizes/report.md)" in page
     assert "**[a paper (flickr8k)](photos/sizes/report.md).**" in page
+
+
+def test_unknown_words_in_published_captions_are_told(here: Path):
+    """Of other data and of studies, of the run that has most; the limits say what they are of."""
+    invented_results("a")
+    for folder, texts in (("reports/photos/a", ["a <unk>", "a dog"]), ("reports/study/sizes", ["<unk>"])):
+        parent, _, paper = folder.rpartition("/")
+        invented_results(paper, folder=parent)
+        for name, captions in (("few", ["a dog"]), ("many", texts)):
+            shown = [{"image_id": item, "caption": text} for item, text in enumerate(captions)]
+            file = Path(folder, "results/captions", f"{name}_beam.json.gz")
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(gzip.compress(json.dumps(shown).encode()))
+    write_report_config("a", Photos="reports/photos", Sizes="reports/study")
+    page = written()
+    of_many = "of a hundred captions have unknown words ([older decoding](#limits))."
+    assert f" There of A's up to 50 {of_many}" in page
+    assert f" Up to 100 {of_many}" in page
+    assert "- *Older decoding*: " in page
+    for file in Path("reports").glob("*/*/results/captions/many_beam.json.gz"):
+        file.unlink()
+    assert "lder decoding" not in written()
 
 
 def test_how_often_exchanged_facts_mislead_is_told_by_mean_and_worst_kind(tmp_path: Path):

@@ -24,7 +24,7 @@ from seqcap.report.overview import (
 
 # Points to either side, from which an interval is told beside an objective's name.
 _WIDE = 10
-CHEAP_DIVERSITY, DISTINCT_AND_TRUE = "diverse samples at little cost", "such captions, and as often true"  # uses
+DISTINCT_AND_TRUE = "such captions, and as often true"  # a use
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NONE: Mapping[str, float] = MappingProxyType({})
 _MOST_NEXT = 2  # objectives that are named beside what leads
@@ -53,19 +53,16 @@ class Advice:
 
 def advice(
     overview: Overview,
-    of_quality: Mapping[str, str] = _NOTHING,
     more: Mapping[str, str] = _NOTHING,
     ungrammatical: Mapping[str, float] = _NONE,
 ) -> list[Advice]:
-    """A row for each use. `of_quality`: objective -> what its paper's own runs say of the CIDEr of its best caption;
-    `more`: use -> what else is known of it; `ungrammatical`: objective -> how many of its captions are so,
-    in a hundred, where many are."""
+    """A row for each use. `more`: use -> what else is known of it; `ungrammatical`: objective -> how many of its
+    captions are so, in a hundred, where many are."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    uses = (_samples, _diversity, _distinctiveness, _distinct_and_true, _truth)
-    rows = [_one_caption(overview, base, of_quality), *(row(overview, base) for row in uses)]
-    known = [row for row in rows if row is not None]
+    uses = (_one_caption, _samples, _diversity, _distinctiveness, _distinct_and_true, _truth)
+    known = [row for use in uses if (row := use(overview, base)) is not None]
     noted = [replace(row, note=" ".join(filter(None, [row.note, more.get(row.use, "")]))) for row in known]
     return [_with_ungrammatical(overview, base, row, ungrammatical) for row in noted]
 
@@ -92,16 +89,14 @@ def _costs(overview: Overview, base: Row, row: Row) -> tuple[str, ...]:
     return tuple(column for column in columns if overview.is_ahead(base, row, column))
 
 
-def _one_caption(overview: Overview, base: Row, of_quality: Mapping[str, str]) -> Advice | None:
+def _one_caption(overview: Overview, base: Row) -> Advice | None:
     best = overview.best(CIDER, overview.objectives)
     if best is None or CIDER not in base.levels:
         return None
     columns: Columns = [CIDER], [TRUTH, overview.distinct]
     use = "one caption with the highest CIDEr"
     if overview.is_ahead(best, base, CIDER):
-        led = _led(overview, base, use, best, columns)
-        told = [of_quality[row.label] for row in leaders(overview, best, base, CIDER) if row.label in of_quality]
-        return replace(led, note=" ".join(told))
+        return _led(overview, base, use, best, columns)
     # So few seeds may tell no two rows apart in it.
     is_blind = not any(row.levels[CIDER].ahead_of for row in overview.rows if CIDER in row.levels)
     note = "In this column no two rows are told apart." if is_blind else ""
@@ -121,32 +116,28 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     there is none, what costs samples least, and the most diverse."""
     if DIVERSITY not in base.levels:
         return None
-    use, columns = CHEAP_DIVERSITY, ([DIVERSITY], [SAMPLES, RECALL_OF_SAMPLES, CIDER, TRUTH])
+    use = "diverse samples at little cost"
+    columns: Columns = [DIVERSITY], [SAMPLES, RECALL_OF_SAMPLES, CIDER, TRUTH]
     kept = [
         row for row in overview.objectives if not any(overview.is_ahead(base, row, column) for column in (CIDER, TRUTH))
     ]
     diverse = [row for row in kept if overview.is_ahead(row, base, DIVERSITY)]
     cheap = [row for row in diverse if not overview.is_ahead(base, row, SAMPLES)]
-    notes = []
-    start = overview.start
-    if start is not None and overview.is_ahead(start, base, DIVERSITY):
-        notes.append(f"Cross-entropy before it was trained further: {_levels(start, columns[0] + columns[1][:1])}.")
     if cheap:
         best = overview.best(DIVERSITY, cheap)
         assert best is not None
-        return _advice(overview, use, f"**{best.label}**", best, columns, " ".join(notes))
+        return _advice(overview, use, f"**{best.label}**", best, columns, "")
     nearest = overview.best(SAMPLES, diverse)
     if nearest is None:
         why = "All that is clearly more diverse has clearly less CIDEr, or is less often true, by a beam."
-        return Advice(use, "none", "", "", " ".join([why, *notes]))
-    most = overview.best(DIVERSITY, diverse)
-    if most is not None and most is not nearest:
-        notes.insert(0, f"More diverse, at a higher cost: {most.label} ({_levels(most, columns[0] + columns[1][:1])}).")
+        return Advice(use, "none", "", "", why)
+    notes = []
     if overview.is_ahead(nearest, base, MORE_CIDER):
         gain = nearest.levels[MORE_CIDER].value
-        notes.insert(
-            0, f"Its samples have {gain:.1f} more CIDEr than cross-entropy's at the temperature of equal Div-2."
-        )
+        notes.append(f"Its samples have {gain:.1f} more CIDEr than cross-entropy's at the temperature of equal Div-2.")
+    most = overview.best(DIVERSITY, diverse)
+    if most is not None and most is not nearest:
+        notes.append(f"More diverse, at a higher cost: {most.label} ({_levels(most, [DIVERSITY, SAMPLES])}).")
     return _advice(overview, use, f"none; nearest is {nearest.label}", nearest, columns, " ".join(notes))
 
 

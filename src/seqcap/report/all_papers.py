@@ -89,8 +89,13 @@ class Reported:
 
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""
-        folders = [Path(folder, paper) for folder in self.config.beside[data] if has_results(Path(folder, paper))]
-        return self.page(folders[0]) if folders else ""
+        folder = self.folder_of(paper, data)
+        return self.page(folder) if folder else ""
+
+    def folder_of(self, paper: str, data: str) -> Path | None:
+        """The folder of a paper's results on other data; None without any."""
+        folders = (Path(folder, paper) for folder in self.config.beside[data])
+        return next(filter(has_results, folders), None)
 
     def page(self, folder: Path) -> str:
         """The page in a folder of results, relative to this report; "" where it is not in its folder."""
@@ -101,16 +106,6 @@ class Reported:
         """The other data that a claim of a paper which this page shows has a number on."""
         told = self.told(paper)
         return [data for data in self.published if any(data in self.elsewhere(paper, claim) for claim in told)]
-
-    def unmeasured(self, data: str) -> list[str]:
-        """The papers with results on other data which have no number there of a claim that this page shows."""
-        there = [paper for paper in self.papers if paper in self.published[data]]
-        return [str(self.papers[paper].said["label"]) for paper in there if data not in self.with_numbers(paper)]
-
-    @property
-    def is_across_here_alone(self) -> bool:
-        """Whether no other data have the table of all objectives."""
-        return all(ACROSS not in papers for papers in self.published.values())
 
     def pages_on(self, data: str, papers: Collection[str]) -> str:
         """Some papers with results on other data, each with a link to its page there."""

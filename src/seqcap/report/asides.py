@@ -142,6 +142,12 @@ def column(tables: Sequence[Path], scales: Mapping[str, int]) -> dict[str, str]:
     return numbers_of_rows
 
 
+def updates(folder: Path, run: str) -> int:
+    """How often a run of a paper's results was updated, by its learning curves; 0 without any."""
+    steps = [line["step"] for line in lines_of(folder / RESULTS / "curves.csv") if line["run"] == run]
+    return max((int(step) for step in steps if step), default=0)
+
+
 def lines_of(path: Path) -> list[dict[str, str]]:
     """The lines of a table's file; [] where there is none."""
     if not path.is_file():

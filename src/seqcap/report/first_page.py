@@ -7,8 +7,8 @@ from statistics import median
 from typing import Any
 
 from seqcap.files import json_file
-from seqcap.report import elsewhere, outcomes, provenance, texts
-from seqcap.report.advice import CHEAP_DIVERSITY, DISTINCT_AND_TRUE, advice
+from seqcap.report import elsewhere, outcomes, provenance, texts, unknown_words
+from seqcap.report.advice import DISTINCT_AND_TRUE, advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
 from seqcap.report.asides import Asides, misled, often_ungrammatical, true_shares
 from seqcap.report.in_short import in_short
@@ -27,7 +27,7 @@ from seqcap.report.overview import (
     Overview,
 )
 from seqcap.report.summary import RESULTS, Summary
-from seqcap.report.uses import others_judged, quality_in_own_runs, uses
+from seqcap.report.uses import others_judged, uses
 from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
 DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
@@ -130,15 +130,6 @@ def _worded(asides: Asides) -> dict[str, dict[str, str]]:
     return {name: {run: f"{of[name]:.1f}" for run, of in asides.worded.items() if name in of} for name in names}
 
 
-def _more_advice(report: Reported, rows: Overview, asides: Asides) -> dict[str, str]:
-    """Use -> what is known of it beside the table of all objectives."""
-    rivals = "Cross-entropy at another temperature takes no training: [random samples](#in-short)."
-    return {
-        CHEAP_DIVERSITY: rivals if asides.rivals else "",
-        DISTINCT_AND_TRUE: others_judged(report, rows),
-    }
-
-
 def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str, Any]:
     """What the table across papers says: its rows, what to use when, and its figure."""
     found: dict[str, Any] = {
@@ -158,7 +149,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
     often = often_ungrammatical(rows.objectives, asides)
-    advised = advice(rows, quality_in_own_runs(report), _more_advice(report, rows, asides), often)
+    advised = advice(rows, {DISTINCT_AND_TRUE: others_judged(report, rows)}, often)
     return found | {
         "rows": rows,
         "table": rows.markdown(
@@ -237,7 +228,10 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
 def _limits(report: Reported) -> dict[str, Any]:
     seeds = {number for _, claim in report.claims() for line in claim.lines for number in line.seeds}
     said = [summary.said for summary in report.papers.values()]
+    there = [report.folder_of(paper, data) for data, papers in report.published.items() for paper in papers]
+    folders = [*report.studies, *filter(None, there)]
     return {
+        "has_unknown_words": any(map(unknown_words.in_words, folders)),
         "generated": any(GENERATED & set(contents["datasets"]) for contents in said),
         "repeated": span(seeds) if seeds else "",
         "levels": list(dict.fromkeys(name for contents in said for name in contents["levels"])),

@@ -41,15 +41,15 @@ def _to_pick(rows: Overview | None, asides: Asides) -> Finding | None:
         names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
         # Each list of columns once.
         is_known = row.costs in known
-        worse = f"drawbacks as of {known[row.costs]} above" if is_known else _columns(row.costs)
-        costs = [worse] if row.costs else []
+        worse = f"as {known[row.costs]}" if is_known else _columns(row.costs)
+        costs = [f"behind in: {worse}"] if row.costs else []
         known.setdefault(row.costs, row.first)
-        costs += [f"in a hundred ungrammatical: {row.ungrammatical}"] if row.ungrammatical else []
-        but = f" ({'; '.join(costs)})" if costs else ""
+        costs += [f"ungrammatical in a hundred: {row.ungrammatical}"] if row.ungrammatical else []
+        but = f"; {'; '.join(costs)}" if costs else ""
         told.append(f"{capital(row.use)}: {names}{but}{_grammatical(row)}{_over_temperatures(rows, row)}.")
     if not told:
         return None
-    answer = "for each use the leader with its equals, and in brackets where the leader is worse than cross-entropy"
+    answer = "for each use the leader with its equals, and in what the leader is behind cross-entropy"
     return Finding("To pick", answer, f"[With numbers](#what-to-use-when).{_listed(told)}")
 
 
@@ -57,8 +57,8 @@ def _grammatical(row: Advice) -> str:
     """What to take where what leads is often ungrammatical, and what that costs."""
     if not row.next:
         return ""
-    costs = "the same drawbacks" if set(row.next_costs) == set(row.costs) else _columns(row.next_costs)
-    return f"; grammatical: {row.next}" + (f" ({costs})" if row.next_costs else "")
+    costs = "in the same" if set(row.next_costs) == set(row.costs) else f"in: {_columns(row.next_costs)}"
+    return f"; grammatical: {row.next}" + (f", behind {costs}" if row.next_costs else "")
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -71,7 +71,8 @@ def _over_temperatures(rows: Overview, row: Advice) -> str:
     if row.column not in (SAMPLES, DIVERSITY) or found is None or MORE_CIDER not in found.levels:
         return ""
     gain = f"{found.levels[MORE_CIDER].value:+.1f}"
-    return f"; {rows.beside_likelihood(found, SAMPLES)}, {gain} beside cross-entropy's made as diverse by temperature"
+    rival = "cross-entropy's at the temperature that makes them as diverse"
+    return f"; {rows.beside_likelihood(found, SAMPLES)}, {gain} over {rival}"
 
 
 def _of_outcomes(report: Reported) -> Finding | None:
@@ -84,7 +85,7 @@ def _of_outcomes(report: Reported) -> Finding | None:
             held.append(f"{label} {sum(claim.verdict == HOLDS for claim in claims)} of {len(claims)}")
             failing = [claim for claim in claims if claim.verdict in (REVERSED, LESS)]
             known = summary.said["finding"].get("failing", "") if report.on_generated and failing else ""
-            explained += [f"{label}: {known}."] if known else []
+            explained += [f"{label} ({', '.join(claim.id for claim in failing)}): {known}."] if known else []
     if not held:
         return None
     beside = "[What does](#claims); [what is reversed or without effect](#what-did-not-reproduce)"

@@ -1,15 +1,17 @@
 """What *In short* says of other data: how the comparisons that decide claims here came out there."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from seqcap.report import own_runs
+from seqcap.report import own_runs, unknown_words
 from seqcap.report.all_papers import Reported
 from seqcap.report.elsewhere import Pair
 from seqcap.report.finding import Finding
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import ACROSS
 from seqcap.report.summary import Line
+from seqcap.report.verdicts import HOLDS, NOT_RUN
 
 _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
 
@@ -23,7 +25,7 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
     # By today's rule.
     papers = report.published[data]
     there_alone = [pair for paper, pair in of["one_sided"] if pair.there.side and not papers[paper].rule]
-    turned = [pair for _, pair in of["opposite"] if pair.here.key == pair.claim.deciding.key]
+    turned = [(paper, pair) for paper, pair in of["opposite"] if pair.here.key == pair.claim.deciding.key]
     against = len(of["alike"]) - of["as_claimed"]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
     beside = ["[More](#on-other-data)."]
@@ -38,18 +40,41 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
     else:
         alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there"
         parts = [alike, f"{of['turned'] or 'none'} the opposite one"]
-        parts += [f"of {silent} an interval has 0 in it, here, there or both"] if silent else []
+        parts += (
+            [f"{silent} {'is' if silent == 1 else 'are'} open (an interval has 0 in it, here, there or both)"]
+            if silent
+            else []
+        )
         answer = f"of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
         kinds = {"smaller there": of["smaller"], "against print": against}
         how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
         beside += [f"Of those with the same sign {how}."] if how else []
     if turned:
-        told = "; ".join(f"{_there(pair)}, here {numbers(pair.here)}" for pair in turned)
+        told = "; ".join(
+            f"{_there(pair)}{_judged(report, paper, pair, data)}, here {numbers(pair.here)}" for paper, pair in turned
+        )
         beside.append(f"Opposite: {told}.")
     if there_alone:
         beside.append(f"Told from 0 there alone: {'; '.join(map(_there, there_alone))}.")
-    beside += [_of_details(of), _of_a_single_one(of), _lacking_there(report, data)]
+    beside += [_of_details(of), _of_a_single_one(of), _counted_there(report, data), _of_unknown_words(report, data)]
+    beside.append(_lacking_there(report, data))
     return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
+
+
+def _counted_there(report: Reported, data: str) -> str:
+    """How many claims hold on other data, of several papers that today's rule judges there."""
+    papers = [there for there in report.published[data].values() if not there.rule]
+    verdicts = sum((there.counts(control=False) for there in papers), Counter[str]())
+    run = verdicts.total() - verdicts[NOT_RUN]
+    return f"By today's rule {verdicts[HOLDS]} of {run} claims hold there." if len(papers) > 1 else ""
+
+
+def _of_unknown_words(report: Reported, data: str) -> str:
+    """Which results there have captions with unknown words."""
+    folders = {paper: report.folder_of(paper, data) for paper in report.published[data]}
+    found = {paper: unknown_words.in_words(folder) for paper, folder in folders.items() if folder}
+    told = [f"of {report.published[data][paper].said['label']}'s {words}" for paper, words in found.items() if words]
+    return f"There {'; '.join(told)}." if told else ""
 
 
 def _of_a_single_one(of: Mapping[str, Any]) -> str:
@@ -74,6 +99,12 @@ def _there(pair: Pair) -> str:
     """A claim with its number on other data, and whether that is for it."""
     way = "for it" if pair.there.side == pair.there.sign else "against it"
     return f"*{pair.claim.sentence}* ({pair.there.metric} {numbers(pair.there)}, {way})"
+
+
+def _judged(report: Reported, paper: str, pair: Pair, data: str) -> str:
+    """ "; the claim *holds* there"."""
+    there = report.elsewhere(paper, pair.claim).get(data)
+    return f"; the claim *{there.words.rpartition('the claim: ')[2]}* there" if there else ""
 
 
 def _compared(line: Line) -> str:

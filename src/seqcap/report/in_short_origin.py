@@ -24,7 +24,7 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
     return Finding(
         "Cost",
         answer,
-        f"{beside}[Of each](#where-this-comes-from). Without the common start, whose minutes are not recorded.",
+        f"{beside}[Of each](#where-this-comes-from). The common start's minutes are not recorded.",
     )
 
 
@@ -87,7 +87,9 @@ def of_origin(report: Reported) -> Finding | None:
     number = f"{len(commits)} commit{'s' * (len(commits) != 1)}"
     across = report.papers.get(ACROSS)
     table = f"The table of all objectives: `{across.provenance['commit']}`. " if across else ""
-    answer = f"on {where}; {dates}, {number}"
+    versions = {provenance.in_words(origin)["versions"] for origin in origins if origin["versions"]}
+    with_what = f"; {versions.pop()}" if len(versions) == 1 else ""
+    answer = f"on {where}; {dates}, {number}{with_what}"
     return Finding("Made", answer, f"{table}{lacking}[Each](#where-this-comes-from).")
 
 

@@ -4,9 +4,9 @@ data."""
 from collections.abc import Sequence
 from pathlib import Path
 
-from seqcap.report import own_runs
+from seqcap.report import own_runs, unknown_words
 from seqcap.report.all_papers import Reported, link
-from seqcap.report.asides import lines_of
+from seqcap.report.asides import lines_of, updates
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital, fared, numbers, shortly
@@ -46,9 +46,9 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
     ]
     others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
     what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
+    runs = f"In our runs{_after(report.folder / of.paper, line)}"
     beside = [
-        f"In our runs, {shortly(what)}, against {against}: {', '.join(compared)}, *{of.claim.words}*"
-        f"{_by_greedy(of.claim)}.",
+        f"{runs}, {shortly(what)}, against {against}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.",
         _otherwise(alike),
         _on_other_data(report, alike),
         _of_weaker_runs(summary),
@@ -58,7 +58,7 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
         *_asked_elsewhere(others, of_main=False),
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
-    answer = f"{_helps(alike, summary)}of its paper's claims {fared(summary.claims)}"
+    answer = f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}"
     return Finding("Loss smoothing", answer, _joined(beside), _joined(more))
 
 
@@ -82,6 +82,16 @@ def _helps(claims: Sequence[Claim], summary: Summary) -> str:
     if told.startswith("no") and with_attention is not None and with_attention.verdict != HOLDS:
         more = ", nor Tok-Seq with attention"
     return f"at the paper's strength {told} captions without attention, by CIDEr{more}; "
+
+
+def _harms_there(report: Reported, claims: Sequence[Claim]) -> str:
+    """On which other data all of these comparisons are reversed."""
+    verdicts = dict[str, list[bool]]()
+    for claim in claims:
+        for data, there in report.elsewhere(_SMOOTHING, claim).items():
+            verdicts.setdefault(data, []).append(there.words.startswith(read(REVERSED)))
+    told = [data for data, reversed_ in verdicts.items() if len(reversed_) == len(claims) and all(reversed_)]
+    return f"on {' and '.join(told)} all that was tried harms; " if told else ""
 
 
 def _otherwise(claims: Sequence[Claim]) -> str:
@@ -187,12 +197,20 @@ def of_studies(report: Reported) -> list[str]:
             f"*{capital(claim.words)}*: {claim.sentence} ({claim.deciding.metric} {numbers(claim.deciding)})"
             for claim in summary.claims
         ]
-        most = _with_most_data(folder)
-        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{most}")
+        after = _after(folder, summary.claims[0].deciding) if summary.claims else ""
+        most, unknown = _with_most_data(folder, after), unknown_words.in_words(folder)
+        note = f" {capital(unknown)}." if unknown else ""
+        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{most}{note}")
     return told
 
 
-def _with_most_data(folder: Path) -> str:
+def _after(folder: Path, line: Line) -> str:
+    """ ", after 8,960 updates": of the runs of a comparison."""
+    number = updates(folder, line.left)
+    return f", after {number:,} updates" if number else ""
+
+
+def _with_most_data(folder: Path, after: str) -> str:
     """What each loss gains over likelihood with the most training images, by a study of data size; "" of another."""
     lines = [line for line in lines_of(folder / _GAINS) if line["block"].startswith("a beam") and line["ours"]]
     sizes = list(dict.fromkeys(line["column"] for line in lines if line["column"].endswith(" images")))
@@ -203,4 +221,4 @@ def _with_most_data(folder: Path) -> str:
         for line in lines
         if line["column"] == sizes[-1]
     ]
-    return f" With {sizes[-1]}, the most, after as many updates: {', '.join(gains)}."
+    return f" With {sizes[-1]}, the most{after}: {', '.join(gains)}."

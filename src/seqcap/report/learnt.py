@@ -129,7 +129,7 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
     for word, is_more in (("more", True), ("less", False)):
         rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
-        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than these at any that was tried"] if rows else []
+        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than at any that was tried"] if rows else []
     what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
     return f"{what}, {', '.join(told)}."
 

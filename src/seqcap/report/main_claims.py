@@ -22,6 +22,7 @@ class MainClaim:
     verdict: str  # in words
     greedy: str  # the same comparison of greedy captions; "" without one
     there: Mapping[str, There]  # data -> the same comparison on it
+    judged_there: Mapping[str, There]  # data -> what the judge says of it there
     notes: Sequence[str]  # sentences
 
 
@@ -40,7 +41,9 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
             sentence = summary.said["finding"]["sentence"]
             greedy = own_runs.by_greedy(claim)
             of_greedy = numbers(greedy) if greedy else ""
-            found.append(MainClaim(paper, claim, sentence, verdict, of_greedy, report.elsewhere(paper, claim), notes))
+            judged_there = {} if judged is None else report.elsewhere(paper, judged)
+            there = report.elsewhere(paper, claim)
+            found.append(MainClaim(paper, claim, sentence, verdict, of_greedy, there, judged_there, notes))
     return found
 
 

@@ -126,12 +126,6 @@ class Overview:
         return [row for row in trained if row.objective != CROSS_ENTROPY]
 
     @property
-    def start(self) -> Row | None:
-        """Cross-entropy where all start."""
-        likelihood = [row for row in self.rows if row.objective == CROSS_ENTROPY]
-        return likelihood[0] if len(likelihood) > 1 else None
-
-    @property
     def distinct(self) -> str:
         """The column of R@10 by a retriever that pays nobody: the judge's or, without one, the twin's."""
         return DISTINCT if self.has(DISTINCT) else TWIN

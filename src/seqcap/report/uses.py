@@ -40,17 +40,6 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
     return {use: text for use, text in texts.items() if text}
 
 
-def quality_in_own_runs(report: Reported) -> dict[str, str]:
-    """Objective -> how the CIDEr of its best caption compares, in its paper's own runs, with cross-entropy's that was
-    trained as long."""
-    return {
-        _left(line): f"In its own runs {_left(line)} is {_SIDES[line.side]} cross-entropy of as many updates: "
-        f"{numbers(line)}{_of_quality_there(report, line)}."
-        for _, _, line in own_runs.cider_against_likelihood(report.papers)
-        if line.side is not None
-    }
-
-
 def others_judged(report: Reported, rows: Overview) -> str:
     """What a judge finds by the papers' own runs that are not in the table of all objectives, and how true they are."""
     told, labels = [], {row.label for row in rows.objectives}
@@ -64,16 +53,6 @@ def others_judged(report: Reported, rows: Overview) -> str:
             begin = f"In {summary.said['label']}'s own runs, R@10 by the judge (true captions)"
             told += [f"{begin}: {', '.join(sides)}."] if sides else []
     return " ".join(told)
-
-
-def _of_quality_there(report: Reported, line: Line) -> str:
-    """ "; on Flickr8k above it: +6.1 [4.2, 8.0]": the same comparison on other data."""
-    pairs = {data: own_runs.on_other_data(line, papers) for data, papers in report.published.items()}
-    return "".join(
-        f"; on {data} {_SIDES[other.side]} it: {numbers(other)}"
-        for data, other in pairs.items()
-        if other is not None and other.side is not None
-    )
 
 
 def _of_quality(report: Reported) -> str:
@@ -91,7 +70,7 @@ def _of_quality(report: Reported) -> str:
         if told:
             parts.append(f"{words} it: {', '.join(told)}")
     text = "CIDEr, beam, against cross-entropy of as many updates (95% intervals, each by itself; min: minutes of one "
-    text += f"core for a seed): {'; '.join(parts)}. Others were not compared so."
+    text += f"core for a seed): {'; '.join(parts)}."
     for data, papers in report.published.items():
         pairs = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
         told = [f"{_left(line)} {numbers(other)}" for line, other in pairs if other]
