@@ -7,7 +7,6 @@ from pathlib import Path
 
 from seqcap.report import elsewhere
 from seqcap.report.elsewhere import There
-from seqcap.report.overview import ACROSS
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import Claim, Summary, foremost, has_results
 from seqcap.report.verdicts import HOLDS, NOT_RUN
