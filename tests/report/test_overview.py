@@ -223,11 +223,9 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert truth.answer == "those of SCST 90.0 are clearly more often true than cross-entropy's (70.0)"
     assert "Clearly less often are JOINT 50.0; the others are not told apart" in truth.beside
     assert truth.more == "Cross-entropy's have 7.0 words; the truer ones have 7.0."
-    by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].more
-    assert (
-        "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals, of the third of"
-        in by_length
-    )
+    by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].beside
+    told = "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals, of the third of"
+    assert told in by_length
     # People's captions are found more often by the judge than any objective's; where they are not, this is told.
     poorer = table({**rows, "human": PEOPLE | {DISTINCT: 55}})
     assert learnt(poorer)[2].beside.endswith(
@@ -303,7 +301,7 @@ def test_what_to_pick_tells_each_use_with_its_costs_once(rows):
     gains = {"xe": 0, "tok": -15, "scst": 12.5, "joint": 3}
     beside = {run: levels | ({MORE_CIDER: gains[run]} if run in gains else {}) for run, levels in rows.items()}
     worded = {run: {"two verbs": 40.0 if run == "scst" else 0.0} for run in rows}
-    found = _to_pick(table(beside), Asides(worded=worded))
+    found = _to_pick(table(beside), Asides(worded=worded), "elsewhere RL")
     assert found is not None
     _, one, samples, diversity, distinct, both, truth = found.beside.split("\n  - ")
     assert one == "One caption with the highest CIDEr: none; the highest number is SCST's; behind in: Div-2 of samples."
@@ -311,6 +309,6 @@ def test_what_to_pick_tells_each_use_with_its_costs_once(rows):
     assert samples.endswith(f": SCST; behind in: as SCST; CIDEr, samples 70.0 ▲ (30.0), +12.5 {rival}")
     assert diversity.endswith(f"TOK; behind in: CIDEr of samples; CIDEr, samples 15.0 ▼ (30.0), -15.0 {rival}")
     assert distinct == "Captions that tell images apart, to a judge: none."
-    assert both.endswith("least untrue of these: JOINT; behind in: CIDEr of beam, true captions.")
+    assert both.endswith("least untrue of these: JOINT; behind in: CIDEr of beam, true captions; elsewhere RL.")
     assert truth == "Captions that are true: SCST; behind in: as SCST; ungrammatical in a hundred: SCST 40.0."
     assert _to_pick(None, Asides()) is None

@@ -17,7 +17,7 @@ from invented_runs import write_report_config
 
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import in_short_smoothing, outcomes, report
+from seqcap.report import in_short_smoothing, outcomes, report, uses
 from seqcap.report.asides import misled, of_length, of_ranks, of_samples
 from seqcap.report.overview import DISTINCT
 from seqcap.report.reported import ReportConfig
@@ -182,7 +182,7 @@ def test_in_short_says_where_other_data_do_not_know_what_is_true(here: Path, is_
     there = [recorded("a", **REVERSED), *[true] * is_known_there]
     invented_results("a", records=there, folder="reports/photos")
     write_report_config("a", Photos="reports/photos")
-    assert ("There is no checker of truth" in written()) != is_known_there
+    assert ("Lacking there: a checker of truth; the table of all objectives." in written()) != is_known_there
 
 
 def test_in_short_tells_why_claims_failed_on_generated_data(here: Path):
@@ -262,6 +262,7 @@ def test_a_main_claim_tells_what_the_judge_finds_on_other_data(here: Path):
     write_report_config("wtfrl", Photos="reports/photos")
     row = next(line for line in written().splitlines() if line.startswith("| ["))
     assert re.fullmatch(r"-[\d.]+ \[.*\] reversed; by the judge \+[\d.]+ \[.*\] \|", row.split(" | ")[-1])
+    assert re.search(r" By the judge: of C1's -[\d.]+ \[.*?\] it finds \+[\d.]+ \[.*?\] \(here of \+", written())
 
 
 def test_claims_that_were_not_run_and_controls_are_not_counted():
@@ -360,6 +361,41 @@ def test_studies_of_one_name_are_told_apart_by_their_data(here: Path):
     assert "ll runs and seeds by cores together took 20 minutes; SIZES (flickr8k) 10 on a GPU." in page
     assert "[SIZES (flickr8k)](photos/sizes/report.md)" in page
     assert "**[a paper (flickr8k)](photos/sizes/report.md).**" in page
+
+
+def test_the_truest_of_the_own_runs_that_a_judge_finds_is_named(here: Path):
+    """Beside likelihood: of what is not in the table of all objectives, and found more often than likelihood's."""
+    found = {"best": 60.0, "truest": 55.0, "lost": 30.0, "tabled": 70.0}
+    true = {"best": 50.0, "truest": 74.0, "lost": 90.0, "tabled": 80.0}
+    records = []
+    for metric, of, base in (("fixed_R@10", found, 40.0), ("twin_R@10", found, 40.0), ("true_of_own", true, 78.0)):
+        for run, value in of.items():
+            sides = tuple(side(name, {1: n, 2: n, 3: n}) for name, n in ((run.upper(), value), ("TF", base)))
+            records.append(
+                recorded("wtfrl", metric=metric, decoder="beam", left=run, right="tf", sides=sides, claim=run)
+            )
+    invented_results("wtfrl", records=records)
+    path = Path("reports/wtfrl/results/claims.json")
+    json_file.write_json(path, json_file.read_json(path) | {"likelihood": ["tf"]})
+    papers = {"wtfrl": Summary.read(Path("reports/wtfrl"))}
+    rows = SimpleNamespace(objectives=[SimpleNamespace(label="TABLED")])
+    told = uses.truest_judged(SimpleNamespace(papers=papers), rows)
+    assert told == "in WTFRL's own runs TRUEST 55.0 (true 74.0), TF 40.0 (true 78.0)"
+
+
+def test_own_runs_with_attention_that_are_grammatical_are_named(here: Path):
+    seeds = (1, 2, 3)
+    likelihood = side("XE", dict.fromkeys(seeds, 2.0))
+    records = [
+        recorded("a", left=label.lower(), claim=label, sides=(side(label, dict.fromkeys(seeds, 3.0)), likelihood))
+        for label in ("SLL", "SLL*", "ME", "ME*")
+    ]
+    invented_results("a", records=records)
+    shares = {"sll": 20.0, "sll*": 0.0, "me": 30.0, "me*": 2.0, "xe": 0.0}
+    json_file.write_json("reports/a/results/wording.json", {run: {"two verbs": [of]} for run, of in shares.items()})
+    report = SimpleNamespace(papers={"a": Summary.read(Path("reports/a"))}, folder=Path("reports"))
+    told = uses.ungrammatical_in_own_runs(report)
+    assert told == "In the papers' own runs, where more than 10: A's ME 30.0, SLL 20.0 (with attention none: SLL)."
 
 
 def test_unknown_words_in_published_captions_are_told(here: Path):

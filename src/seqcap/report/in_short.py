@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seqcap.report.advice import Advice, advice
+from seqcap.report.advice import DISTINCT_AND_TRUE, Advice, advice
 from seqcap.report.all_papers import Reported
 from seqcap.report.asides import Asides, often_ungrammatical
 from seqcap.report.finding import Finding
@@ -14,6 +14,7 @@ from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
 from seqcap.report.overview import DIVERSITY, MORE_CIDER, SAMPLES, Overview
+from seqcap.report.uses import truest_judged, ungrammatical_in_own_runs
 from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
 
 
@@ -25,15 +26,17 @@ def in_short(
     asides: Asides,
 ) -> list[Finding]:
     """What is found on each question, without those of which nothing is known. `rows`: the table of all objectives."""
-    told = [_to_pick(rows, asides), *(learnt(rows, asides) if rows else [])]
+    told = [_to_pick(rows, asides, truest_judged(report, rows) if rows else "")]
+    told += learnt(rows, asides, ungrammatical_in_own_runs(report)) if rows else []
     told += [of_smoothing(report, main), _of_outcomes(report)]
-    told += [on_data(report, data, of) for data, of in on_other_data.items()]
+    told += [on_data(report, data, of, main) for data, of in on_other_data.items()]
     told += [of_cost(report, rows), of_origin(report)]
     return [finding for finding in told if finding]
 
 
-def _to_pick(rows: Overview | None, asides: Asides) -> Finding | None:
-    """What to take for each use, and by what it is clearly behind cross-entropy."""
+def _to_pick(rows: Overview | None, asides: Asides, truest: str = "") -> Finding | None:
+    """What to take for each use, and in what it is clearly behind cross-entropy. `truest`: what is most often true of
+    own runs that a judge judged."""
     if rows is None:
         return None
     told, known = list[str](), dict[tuple[str, ...], str]()
@@ -46,7 +49,8 @@ def _to_pick(rows: Overview | None, asides: Asides) -> Finding | None:
         known.setdefault(row.costs, row.first)
         costs += [f"ungrammatical in a hundred: {row.ungrammatical}"] if row.ungrammatical else []
         but = f"; {'; '.join(costs)}" if costs else ""
-        told.append(f"{capital(row.use)}: {names}{but}{_grammatical(row)}{_over_temperatures(rows, row)}.")
+        beside = f"; {truest}" if truest and row.use == DISTINCT_AND_TRUE else ""
+        told.append(f"{capital(row.use)}: {names}{but}{_grammatical(row)}{_over_temperatures(rows, row)}{beside}.")
     if not told:
         return None
     answer = "for each use the leader with its equals, and in what the leader is behind cross-entropy"
@@ -57,8 +61,8 @@ def _grammatical(row: Advice) -> str:
     """What to take where what leads is often ungrammatical, and what that costs."""
     if not row.next:
         return ""
-    costs = "in the same" if set(row.next_costs) == set(row.costs) else f"in: {_columns(row.next_costs)}"
-    return f"; grammatical: {row.next}" + (f", behind {costs}" if row.next_costs else "")
+    costs = "the same" if set(row.next_costs) == set(row.costs) else _columns(row.next_costs)
+    return f"; grammatical: {row.next}" + (f" (behind in: {costs})" if row.next_costs else "")
 
 
 def _columns(names: Sequence[str]) -> str:

@@ -1,22 +1,22 @@
 """What *In short* says of other data: how the comparisons that decide claims here came out there."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqcap.report import own_runs, unknown_words
 from seqcap.report.all_papers import Reported
 from seqcap.report.elsewhere import Pair
 from seqcap.report.finding import Finding
+from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import numbers, shortly
 from seqcap.report.overview import ACROSS
-from seqcap.report.summary import Line
 from seqcap.report.verdicts import HOLDS, NOT_RUN
 
 _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
 
 
-def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | None:
+def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[MainClaim]) -> Finding | None:
     """How the comparisons that decide claims here came out on other data."""
     number = len(of["compared"])
     if not number:
@@ -46,7 +46,7 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
             else []
         )
         answer = f"of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
-        kinds = {"smaller there": of["smaller"], "against print": against}
+        kinds = {"smaller there (in points)": of["smaller"], "against print": against}
         how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
         beside += [f"Of those with the same sign {how}."] if how else []
     if turned:
@@ -56,9 +56,21 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
         beside.append(f"Opposite: {told}.")
     if there_alone:
         beside.append(f"Told from 0 there alone: {'; '.join(map(_there, there_alone))}.")
-    beside += [_of_details(of), _of_a_single_one(of), _counted_there(report, data), _of_unknown_words(report, data)]
+    beside += [_of_the_judge(data, main), _of_a_single_one(of), _counted_there(report, data)]
+    beside.append(_of_unknown_words(report, data))
     beside.append(_lacking_there(report, data))
     return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
+
+
+def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
+    """What a judge finds of a main claim of an own listener, there and here."""
+    told = [
+        f"of {of.claim.id}'s {numbers(of.there[data].line)} it finds {numbers(of.judged_there[data].line)} (here of "
+        f"{numbers(of.claim.deciding)} {numbers(of.judged.deciding)})"
+        for of in main
+        if of.judged and data in of.judged_there and data in of.there
+    ]
+    return f"By the judge: {'; '.join(told)}." if told else ""
 
 
 def _counted_there(report: Reported, data: str) -> str:
@@ -85,16 +97,6 @@ def _of_a_single_one(of: Mapping[str, Any]) -> str:
     return f"{shortly(pair.here.what)}: {numbers(pair.here)}; there {numbers(pair.there)}."
 
 
-def _of_details(of: Mapping[str, Any]) -> str:
-    """A detail of a claim that has the other sign on other data."""
-    decide = {pair.here.key for _, pair in of["compared"]}
-    for _, pair in of["opposite"]:
-        if pair.here.key not in decide:
-            of_both = f"{numbers(pair.here)} here, {numbers(pair.there)} there"
-            return f"Of details that flip, one: {_compared(pair.here)} {of_both}."
-    return ""
-
-
 def _there(pair: Pair) -> str:
     """A claim with its number on other data, and whether that is for it."""
     way = "for it" if pair.there.side == pair.there.sign else "against it"
@@ -107,12 +109,6 @@ def _judged(report: Reported, paper: str, pair: Pair, data: str) -> str:
     return f"; the claim *{there.words.rpartition('the claim: ')[2]}* there" if there else ""
 
 
-def _compared(line: Line) -> str:
-    """What a comparison is of, with its sides."""
-    sides = f": {line.sides}" if line.sides and line.sides not in line.what else ""
-    return f"{shortly(line.what)}{sides}"
-
-
 def _is(number: int) -> str:
     return "is" if number == 1 else "are"
 
@@ -121,15 +117,17 @@ def _lacking_there(report: Reported, data: str) -> str:
     """What other data lack of what is known here; "" where that is nothing."""
     papers = report.published[data].items()
     pairs = [(report.papers[paper], there) for paper, there in papers if paper in report.papers]
-    judged = any(here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS)
-    told = ["checker of truth"] if judged else []
+    is_truth_known = any(
+        here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS
+    )
+    told = ["a checker of truth"] if is_truth_known else []
     if of_papers := report.without_another_judge(data):
-        told.append(f"judge of another kind than what pays ({', '.join(of_papers)})")
-    told += ["table of all objectives"] if told and ACROSS not in report.published[data] else []
+        told.append(f"for {' and '.join(of_papers)} a judge of another kind than what pays")
+    told += ["the table of all objectives"] if told and ACROSS not in report.published[data] else []
     todays = [str(there.said["label"]) for _, there in papers if not there.rule]
     is_mixed = 0 < len(todays) < len(papers)
     by_rule = f" All papers there but {', '.join(todays)} are judged by an older rule." if is_mixed else ""
-    return f"There is no {', no '.join(told)}.{by_rule}" if told else by_rule.strip()
+    return f"Lacking there: {'; '.join(told)}.{by_rule}" if told else by_rule.strip()
 
 
 def _has_only_sentences(report: Reported, data: str) -> bool:

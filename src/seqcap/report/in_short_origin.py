@@ -24,18 +24,19 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
     return Finding(
         "Cost",
         answer,
-        f"{beside}[Of each](#where-this-comes-from). The common start's minutes are not recorded.",
+        f"{beside}[Of each](#where-this-comes-from). Not in these: the common start, and retrievers.",
     )
 
 
 def _of_seeds(report: Reported) -> str:
-    """ "in the papers' own runs 0.3 (PSST: ST) to 15.2 (SPIDEr: PG-SPIDEr)": what a seed of theirs took."""
+    """ "in the papers' own runs 0.3 (PSST: ST) to 15.2 (SPIDEr: PG-SPIDEr)": what a seed of theirs took on a core."""
     minutes = dict[str, float]()
-    for paper, summary in report.papers.items():
-        if paper != ACROSS:
+    across = report.papers.get(ACROSS)
+    for label, summary in _results(report).items():
+        if summary is not across and not _is_of_gpu(summary):
             labels = own_runs.labels(summary)
             for run, taken in summary.provenance["minutes"].items():
-                minutes[f"{summary.said['label']}: {labels.get(run, run)}"] = taken
+                minutes[f"{label}: {labels.get(run, run)}"] = taken
     if not minutes:
         return ""
     ends = (min(minutes, key=minutes.__getitem__), max(minutes, key=minutes.__getitem__))

@@ -84,6 +84,13 @@ def _helps(claims: Sequence[Claim], summary: Summary) -> str:
     return f"at the paper's strength {told} captions without attention, by CIDEr{more}; "
 
 
+def _greedy_there(report: Reported, claim: Claim, data: str) -> str:
+    """ " (greedy -11.1 [-14.5, -7.6])": what of a claim's difference there is on other data without a beam."""
+    greedy = own_runs.by_greedy(claim)
+    line = own_runs.on_other_data(greedy, report.published[data]) if greedy else None
+    return f" (greedy {numbers(line)})" if line else ""
+
+
 def _harms_there(report: Reported, claims: Sequence[Claim]) -> str:
     """On which other data all of these comparisons are reversed."""
     verdicts = dict[str, list[bool]]()
@@ -159,7 +166,8 @@ def _on_other_data(report: Reported, claims: Sequence[Claim]) -> str:
     for claim in claims:
         for data, there in report.elsewhere(_SMOOTHING, claim).items():
             loss = _loss(claim.deciding) or claim.id
-            told.setdefault(data, []).append(f"{loss} {numbers(there.line)}, *{there.words}*")
+            greedy = _greedy_there(report, claim, data) if claim is claims[-1] else ""
+            told.setdefault(data, []).append(f"{loss} {numbers(there.line)}, *{there.words}*{greedy}")
     return " ".join(f"The same on {data}: {', '.join(parts)}." for data, parts in told.items())
 
 

@@ -30,12 +30,17 @@ _MOST_WORDED = 4
 _NONE = Asides()
 
 
-def learnt(overview: Overview, asides: Asides = _NONE) -> list[Finding]:
-    """What is found of each quality of captions; "clearly" is what the table tells apart."""
+def learnt(overview: Overview, asides: Asides = _NONE, own_wording: str = "") -> list[Finding]:
+    """What is found of each quality of captions; "clearly" is what the table tells apart. `own_wording`: how captions
+    of the papers' own runs are worded."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    told = [_of_quality(overview, base), _of_wording(overview, base, asides), _of_samples(overview, base, asides)]
+    told = [
+        _of_quality(overview, base),
+        _of_wording(overview, base, asides, own_wording),
+        _of_samples(overview, base, asides),
+    ]
     told += [_of_distinctiveness(overview, base, asides), _of_truth(overview, base, asides)]
     return [finding for finding in told if finding]
 
@@ -59,7 +64,7 @@ def _of_quality(overview: Overview, base: Row) -> Finding | None:
     return Finding(topic, answer, f"{'; '.join(told)}.")
 
 
-def _of_wording(overview: Overview, base: Row, asides: Asides) -> Finding | None:
+def _of_wording(overview: Overview, base: Row, asides: Asides, own_wording: str) -> Finding | None:
     """How many of the best captions are no sentence, and how many differ, beside cross-entropy's."""
     of_base = asides.worded.get(base.run, {})
     known = [row for row in overview.objectives if row.run in asides.worded]
@@ -88,7 +93,7 @@ def _of_wording(overview: Overview, base: Row, asides: Asides) -> Finding | None
         f"They have two verbs (*there is a man is in the grass*), as no reference has;{others} cross-entropy "
         f"{of_base[TWO_VERBS]:.1f}. CIDEr and the checker of truth do not see it. {differ[0].upper()}{differ[1:]}."
     )
-    return Finding(topic, answer, beside)
+    return Finding(topic, answer, f"{beside} {own_wording}".strip())
 
 
 def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None:
@@ -127,11 +132,13 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     sides = {"have clearly more CIDEr": better, "have clearly less": worse, "are not told apart": rest}
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
     beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
-    for word, is_more in (("more", True), ("less", False)):
+    apart = []
+    for word, is_more in (("less", True), ("more", False)):
         rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
-        told += [f"{_labels(rows)} {_is(rows)} {word} diverse than at any that was tried"] if rows else []
+        apart += [f"{word} diverse than those of {_labels(rows)}"] if rows else []
     what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
-    return f"{what}, {', '.join(told)}."
+    others = f" At any temperature that was tried cross-entropy's are {' and '.join(apart)}." if apart else ""
+    return f"{what}, {', '.join(told)}.{others}"
 
 
 def _of_temperatures(overview: Overview, base: Row, tempered: Mapping[str, str]) -> list[str]:
@@ -236,22 +243,21 @@ def _of_truth(overview: Overview, base: Row, asides: Asides) -> Finding | None:
         f"those of {_named(better, TRUTH)} are clearly more often true than cross-entropy's "
         f"({base.levels[TRUTH].value:.1f})"
     )
-    beside = "Of the best of a beam, those that say something and nothing false."
-    beside += f" Clearly less often are {_named(worse, TRUTH)}"
+    beside = f"Clearly less often are {_named(worse, TRUTH)}"
     rest = len(better) + len(worse) < len([row for row in overview.objectives if TRUTH in row.levels])
     beside += "; the others are not told apart from it." if rest else "."
     more = [_in_words(better, base)]
+    of_length = ""
     if worse and asides.at_equal_length:
-        more.append(
-            "Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
-            f"{asides.at_equal_length} (points, without intervals, of the third of captions that have a pair; "
-            "[more](wtfrl/report.md))."
+        of_length = (
+            " Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
+            f"{asides.at_equal_length} (points, without intervals, of the third of captions that have a pair)."
         )
     if asides.true_samples:
         more.append(
             f"True precision of five samples, in SLE's own runs ([more](sle/report.md)): {asides.true_samples}."
         )
-    return Finding("Truth", answer, f"{beside}{_of_facts(overview, base)}", " ".join(filter(None, more)))
+    return Finding("Truth", answer, f"{beside}{of_length}{_of_facts(overview, base)}", " ".join(filter(None, more)))
 
 
 def _of_facts(overview: Overview, base: Row) -> str:
@@ -302,10 +308,6 @@ def _labels(rows: Sequence[Row]) -> str:
 def _named(rows: Sequence[Row], column: str) -> str:
     """Rows with their numbers in a column; "none"; of many, how many."""
     return _with_levels(rows, column) if 0 < len(rows) <= _MOST_NAMED else _labels(rows)
-
-
-def _is(rows: Sequence[Row]) -> str:
-    return "is" if len(rows) == 1 else "are"
 
 
 def _have(rows: Sequence[Row]) -> str:

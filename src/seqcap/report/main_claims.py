@@ -22,7 +22,8 @@ class MainClaim:
     verdict: str  # in words
     greedy: str  # the same comparison of greedy captions; "" without one
     there: Mapping[str, There]  # data -> the same comparison on it
-    judged_there: Mapping[str, There]  # data -> what the judge says of it there
+    judged: Claim | None  # the control that asks the judge, where an own listener decides
+    judged_there: Mapping[str, There]  # data -> the same of the judge there
     notes: Sequence[str]  # sentences
 
 
@@ -43,7 +44,7 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
             of_greedy = numbers(greedy) if greedy else ""
             judged_there = {} if judged is None else report.elsewhere(paper, judged)
             there = report.elsewhere(paper, claim)
-            found.append(MainClaim(paper, claim, sentence, verdict, of_greedy, there, judged_there, notes))
+            found.append(MainClaim(paper, claim, sentence, verdict, of_greedy, there, judged, judged_there, notes))
     return found
 
 

@@ -1,13 +1,13 @@
 """What the papers' own runs and other data say of each use of an objective, beside the advice by the table of all
 objectives on one captioner."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from seqcap.report import elsewhere, own_runs, wording
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.outcomes import numbers
 from seqcap.report.overview import ACROSS, Overview
-from seqcap.report.summary import RESULTS, Claim, Line
+from seqcap.report.summary import RESULTS, Claim, Line, Summary
 from seqcap.report.verdicts import HOLDS
 from seqcap.report.wording import MANY, TWO_VERBS
 
@@ -21,6 +21,8 @@ _JUDGED = {
     own_runs.TRUTH: "true captions",
 }
 _TRUE = {"all_true": "true captions", "CIDEr": "CIDEr"}
+_ATTENTIVE = "*"  # ends the labels of runs with attention
+_FEW = 0.05  # ungrammatical captions in a hundred, which are printed as none
 _SIDES = {1: "above", 0: "not told apart from", -1: "below"}  # of cross-entropy, that an interval is on
 
 
@@ -32,7 +34,7 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
         return _told_elsewhere(report, [by_id[name] for name in names if name in by_id])
 
     told = {
-        "One caption": [_of_quality(report), _ungrammatical_in_own_runs(report)],
+        "One caption": [_of_quality(report)],
         "Captions that tell images apart": [_in_own_runs(report, rows, _JUDGED), elsewhere_of(_OF_DISTINCTIVENESS)],
         "Captions that are true": [_in_own_runs(report, rows, _TRUE), elsewhere_of(_OF_TRUTH)],
     }
@@ -42,17 +44,42 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
 
 def others_judged(report: Reported, rows: Overview) -> str:
     """What a judge finds by the papers' own runs that are not in the table of all objectives, and how true they are."""
-    told, labels = [], {row.label for row in rows.objectives}
+    told = []
+    for summary, found, true in _judged(report):
+        others = sorted(_not_in(rows, found, true), key=lambda of: -found[of])
+        sides = [f"{label} {found[label]:.1f} ({true[label]:.1f})" for label in others]
+        begin = f"In {summary.said['label']}'s own runs, R@10 by the judge (true captions)"
+        told += [f"{begin}: {', '.join(sides)}."] if sides else []
+    return " ".join(told)
+
+
+def truest_judged(report: Reported, rows: Overview) -> str:
+    """The own runs that are not in the table of all objectives of which the judge finds more than by likelihood's: the
+    most often true one of each paper, beside likelihood's."""
+    told = []
+    for summary, found, true in _judged(report):
+        labels = own_runs.labels(summary)
+        likelihood = [labels[run] for run in summary.said.get("likelihood", []) if run in labels]
+        base = next((label for label in likelihood if label in found and label in true), None)
+        others = [label for label in _not_in(rows, found, true) if base and found[label] > found[base]]
+        if base and others:
+            best = max(others, key=lambda label: true[label])
+            sides = (f"{label} {found[label]:.1f} (true {true[label]:.1f})" for label in (best, base))
+            told.append(f"in {summary.said['label']}'s own runs {', '.join(sides)}")
+    return "; ".join(told)
+
+
+def _judged(report: Reported) -> Iterator[tuple[Summary, Mapping[str, float], Mapping[str, float]]]:
+    """The papers with a judge: R@10 by it and true captions of their own runs."""
     for summary in report.papers.values():
         if own_runs.knows_a_judge(summary):
-            found, true = own_runs.levels(summary, own_runs.JUDGE), own_runs.levels(summary, own_runs.TRUTH)
-            others = sorted(
-                (label for label in found if label in true and label not in labels), key=lambda of: -found[of]
-            )
-            sides = [f"{label} {found[label]:.1f} ({true[label]:.1f})" for label in others]
-            begin = f"In {summary.said['label']}'s own runs, R@10 by the judge (true captions)"
-            told += [f"{begin}: {', '.join(sides)}."] if sides else []
-    return " ".join(told)
+            found, true = (own_runs.levels(summary, measure) for measure in (own_runs.JUDGE, own_runs.TRUTH))
+            yield summary, found, true
+
+
+def _not_in(rows: Overview, found: Mapping[str, float], true: Mapping[str, float]) -> list[str]:
+    labels = {row.label for row in rows.objectives}
+    return [label for label in found if label in true and label not in labels]
 
 
 def _of_quality(report: Reported) -> str:
@@ -79,8 +106,8 @@ def _of_quality(report: Reported) -> str:
     return text
 
 
-def _ungrammatical_in_own_runs(report: Reported) -> str:
-    """Which of the papers' own runs often write ungrammatical captions."""
+def ungrammatical_in_own_runs(report: Reported) -> str:
+    """Which of the papers' own runs often write ungrammatical captions, and which of them do not with attention."""
     told = []
     for paper, summary in report.papers.items():
         shares = {run: of.get(TWO_VERBS, 0.0) for run, of in wording.read(report.folder / paper / RESULTS).items()}
@@ -88,8 +115,11 @@ def _ungrammatical_in_own_runs(report: Reported) -> str:
         many = sorted((run for run in shares if shares[run] > MANY and run in labels), key=lambda run: -shares[run])
         if many and paper != ACROSS:
             named = ", ".join(f"{labels[run]} {shares[run]:.1f}" for run in many)
-            told.append(f"{summary.said['label']}'s {named}")
-    return f"Ungrammatical captions in a hundred, where more than {MANY:.0f}: {'; '.join(told)}." if told else ""
+            attentive = {f"{labels[run]}{_ATTENTIVE}" for run in many}
+            few = [labels[run][:-1] for run in shares if shares[run] < _FEW and labels.get(run) in attentive]
+            none = f" (with attention none: {', '.join(few)})" if few else ""
+            told.append(f"{summary.said['label']}'s {named}{none}")
+    return f"In the papers' own runs, where more than {MANY:.0f}: {'; '.join(told)}." if told else ""
 
 
 def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
