@@ -383,19 +383,16 @@ def test_the_truest_of_the_own_runs_that_a_judge_finds_is_named(here: Path):
     assert told == "in WTFRL's own runs TRUEST 55.0 (true 74.0), TF 40.0 (true 78.0)"
 
 
-def test_own_runs_with_attention_that_are_grammatical_are_named(here: Path):
+def test_own_runs_that_are_often_ungrammatical_have_their_seeds_range(here: Path):
     seeds = (1, 2, 3)
-    likelihood = side("XE", dict.fromkeys(seeds, 2.0))
-    records = [
-        recorded("a", left=label.lower(), claim=label, sides=(side(label, dict.fromkeys(seeds, 3.0)), likelihood))
-        for label in ("SLL", "SLL*", "ME", "ME*")
-    ]
+    sides = tuple(side(label, dict.fromkeys(seeds, 3.0)) for label in ("SLL", "ME", "XE"))
+    records = [recorded("a", claim=of.label, sides=(of, sides[-1])) for of in sides[:-1]]
     invented_results("a", records=records)
-    shares = {"sll": 20.0, "sll*": 0.0, "me": 30.0, "me*": 2.0, "xe": 0.0}
-    json_file.write_json("reports/a/results/wording.json", {run: {"two verbs": [of]} for run, of in shares.items()})
+    shares = {"sll": [0.0, 40.0], "me": [30.0], "xe": [9.0], "unnamed": [50.0]}
+    json_file.write_json("reports/a/results/wording.json", {run: {"two verbs": of} for run, of in shares.items()})
     report = SimpleNamespace(papers={"a": Summary.read(Path("reports/a"))}, folder=Path("reports"))
     told = uses.ungrammatical_in_own_runs(report)
-    assert told == "In the papers' own runs, where more than 10: A's ME 30.0, SLL 20.0 (with attention none: SLL)."
+    assert told == "In the papers' own runs, where more than 10 (by seed): A's ME 30.0 (one seed), SLL 20.0 (0 to 40)."
 
 
 def test_unknown_words_in_published_captions_are_told(here: Path):

@@ -2,7 +2,9 @@
 objectives on one captioner."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 
+from seqcap.files import json_file
 from seqcap.report import elsewhere, own_runs, wording
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.outcomes import numbers
@@ -21,8 +23,6 @@ _JUDGED = {
     own_runs.TRUTH: "true captions",
 }
 _TRUE = {"all_true": "true captions", "CIDEr": "CIDEr"}
-_ATTENTIVE = "*"  # ends the labels of runs with attention
-_FEW = 0.05  # ungrammatical captions in a hundred, which are printed as none
 _SIDES = {1: "above", 0: "not told apart from", -1: "below"}  # of cross-entropy, that an interval is on
 
 
@@ -107,19 +107,24 @@ def _of_quality(report: Reported) -> str:
 
 
 def ungrammatical_in_own_runs(report: Reported) -> str:
-    """Which of the papers' own runs often write ungrammatical captions, and which of them do not with attention."""
+    """Which of the papers' own runs often write ungrammatical captions, each with the range of its seeds."""
     told = []
     for paper, summary in report.papers.items():
-        shares = {run: of.get(TWO_VERBS, 0.0) for run, of in wording.read(report.folder / paper / RESULTS).items()}
+        path = report.folder / paper / RESULTS / wording.FILE
+        measured = json_file.read_json(path) if path.is_file() else {}
         labels = own_runs.labels(summary)
-        many = sorted((run for run in shares if shares[run] > MANY and run in labels), key=lambda run: -shares[run])
+        seeds = {run: of[TWO_VERBS] for run, of in measured.items() if run in labels and TWO_VERBS in of}
+        many = sorted((run for run in seeds if fmean(seeds[run]) > MANY), key=lambda run: -fmean(seeds[run]))
         if many and paper != ACROSS:
-            named = ", ".join(f"{labels[run]} {shares[run]:.1f}" for run in many)
-            attentive = {f"{labels[run]}{_ATTENTIVE}" for run in many}
-            few = [labels[run][:-1] for run in shares if shares[run] < _FEW and labels.get(run) in attentive]
-            none = f" (with attention none: {', '.join(few)})" if few else ""
-            told.append(f"{summary.said['label']}'s {named}{none}")
-    return f"In the papers' own runs, where more than {MANY:.0f}: {'; '.join(told)}." if told else ""
+            named = ", ".join(f"{labels[run]} {_with_ends(seeds[run])}" for run in many)
+            told.append(f"{summary.said['label']}'s {named}")
+    return f"In the papers' own runs, where more than {MANY:.0f} (by seed): {'; '.join(told)}." if told else ""
+
+
+def _with_ends(values: Sequence[float]) -> str:
+    """ "14.3 (0 to 36)": the mean of seeds, with the lowest and the highest."""
+    ends = f"{min(values):.0f} to {max(values):.0f}" if len(values) > 1 else "one seed"
+    return f"{fmean(values):.1f} ({ends})"
 
 
 def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
