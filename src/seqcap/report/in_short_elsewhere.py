@@ -17,49 +17,72 @@ _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
 
 
 def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[MainClaim]) -> Finding | None:
-    """How the comparisons that decide claims here came out on other data."""
+    """How the comparisons that decide claims here came out on other data. `of`: what is compared, by how it came out
+    (`first_page`)."""
     number = len(of["compared"])
     if not number:
         return None
-    agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
-    # By today's rule.
-    papers = report.published[data]
-    there_alone = [pair for paper, pair in of["one_sided"] if pair.there.side and not papers[paper].rule]
-    turned = [(paper, pair) for paper, pair in of["opposite"] if pair.here.key == pair.claim.deciding.key]
-    against = len(of["alike"]) - of["as_claimed"]
+    answer = _of_one(of) if number == 1 else _of_several(of)
+    numbers_there = _of_a_single_one(of) if number == 1 else _how_alike(of)
+    beside = ["[More](#on-other-data).", numbers_there, _turned(report, data, of), _told_there_alone(report, data, of)]
+    beside += [_of_the_judge(data, main), _counted_there(report, data)]
+    beside += [_of_unknown_words(report, data), _lacking_there(report, data)]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    beside = ["[More](#on-other-data)."]
-    if number == 1:
-        ways = {
-            "goes the same way there": agree,
-            "goes the other way there": of["turned"],
-            "cannot be told, here or there": silent,
-        }
-        way = next(said for said, count in ways.items() if count)
-        answer = f"the one comparison that decides a claim here {way}{', against print' * against}"
-    else:
-        alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there"
-        parts = [alike, f"{of['turned'] or 'none'} the opposite one"]
-        parts += (
-            [f"{silent} {'is' if silent == 1 else 'are'} open (an interval has 0 in it, here, there or both)"]
-            if silent
-            else []
-        )
-        answer = f"of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
-        kinds = {"smaller there (in points)": of["smaller"], "against print": against}
-        how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
-        beside += [f"Of those with the same sign {how}."] if how else []
-    if turned:
-        told = "; ".join(
-            f"{_there(pair)}{_judged(report, paper, pair, data)}, here {numbers(pair.here)}" for paper, pair in turned
-        )
-        beside.append(f"Opposite: {told}.")
-    if there_alone:
-        beside.append(f"Told from 0 there alone: {'; '.join(map(_there, there_alone))}.")
-    beside += [_of_the_judge(data, main), _of_a_single_one(of), _counted_there(report, data)]
-    beside.append(_of_unknown_words(report, data))
-    beside.append(_lacking_there(report, data))
     return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
+
+
+def _of_one(of: Mapping[str, Any]) -> str:
+    ways = {
+        "goes the same way there": _agree(of),
+        "goes the other way there": of["turned"],
+        "cannot be told, here or there": _silent(of),
+    }
+    way = next(said for said, count in ways.items() if count)
+    return f"the one comparison that decides a claim here {way}{', against print' * _against_print(of)}"
+
+
+def _of_several(of: Mapping[str, Any]) -> str:
+    agree, silent = _agree(of), _silent(of)
+    parts = [f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there"]
+    parts.append(f"{of['turned'] or 'none'} the opposite one")
+    if silent:
+        parts.append(f"{silent} {_is(silent)} open (an interval has 0 in it, here, there or both)")
+    return f"of {len(of['compared'])} comparisons that decide claims and controls here, {', '.join(parts)}"
+
+
+def _agree(of: Mapping[str, Any]) -> int:
+    return len(of["alike"]) + len(of["divided"])
+
+
+def _silent(of: Mapping[str, Any]) -> int:
+    return len(of["one_sided"]) + len(of["neither"])
+
+
+def _against_print(of: Mapping[str, Any]) -> int:
+    return len(of["alike"]) - int(of["as_claimed"])
+
+
+def _how_alike(of: Mapping[str, Any]) -> str:
+    kinds = {"smaller there (in points)": of["smaller"], "against print": _against_print(of)}
+    how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
+    return f"Of those with the same sign {how}." if how else ""
+
+
+def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
+    """The deciding comparisons with the opposite sign, and how their claims fared there."""
+    told = [
+        f"{_there(pair)}{_judged(report, paper, pair, data)}, here {numbers(pair.here)}"
+        for paper, pair in of["opposite"]
+        if pair.here.key == pair.claim.deciding.key
+    ]
+    return f"Opposite: {'; '.join(told)}." if told else ""
+
+
+def _told_there_alone(report: Reported, data: str, of: Mapping[str, Any]) -> str:
+    """By today's rule."""
+    papers = report.published[data]
+    told = [_there(pair) for paper, pair in of["one_sided"] if pair.there.side and not papers[paper].rule]
+    return f"Told from 0 there alone: {'; '.join(told)}." if told else ""
 
 
 def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
@@ -91,7 +114,7 @@ def _of_unknown_words(report: Reported, data: str) -> str:
 
 def _of_a_single_one(of: Mapping[str, Any]) -> str:
     """The numbers of the one comparison that decides a claim here, where it goes the same way there."""
-    if len(of["compared"]) > 1 or not of["alike"]:
+    if not of["alike"]:
         return ""
     (_, pair), *_ = of["alike"]
     return f"{shortly(pair.here.what)}: {numbers(pair.here)}; there {numbers(pair.there)}."
