@@ -283,6 +283,15 @@ def test_a_main_claim_tells_what_the_literal_listener_does_not_confirm(here: Pat
     assert told in verdict
 
 
+@pytest.mark.parametrize(("change", "told"), [(HOLDS, ""), (UNSURE, ", cannot tell")])
+def test_a_main_claim_that_holds_tells_what_it_costs_in_truth(here: Path, change: Any, told: str):
+    truth = recorded("wtfrl", metric="true_of_own", claim="Q1", control=True, **change)
+    invented_results("wtfrl", records=[recorded("wtfrl", metric="own_R@10"), truth])
+    write_report_config("wtfrl")
+    verdict = next(line for line in written().splitlines() if line.startswith("| [")).split(" | ")[2]
+    assert re.search(rf"; true captions \S+ \[.*\]{told}\*\*$", verdict)
+
+
 def test_in_short_tells_what_smoothing_gains_by_another_measure(here: Path):
     beam = {"decoder": "beam", "what": "CIDEr of the best beam caption"}
     records = [recorded("smoothing", **beam, left="a"), recorded("smoothing", **beam, claim="L1", left="tok")]

@@ -106,12 +106,12 @@ def _by_words(claim: Claim, controls: Sequence[Claim]) -> str:
 
 
 def _by_truth(claim: Claim, controls: Sequence[Claim]) -> str:
-    """What a claim that holds costs in truth, where a control shows that."""
+    """What a claim that holds costs in truth, by a control."""
     for control in controls:
         _, measure, _, *sides = control.deciding.key
         is_alike = measure == own_runs.TRUTH and tuple(sides) == claim.deciding.key[3:]
-        if is_alike and claim.verdict == control.verdict == HOLDS:
-            return f"; true captions {numbers(control.deciding)}"
+        if is_alike and claim.verdict == HOLDS:
+            return f"; true captions {numbers(control.deciding)}" + f", {control.verdict}" * (control.verdict != HOLDS)
     return ""
 
 
