@@ -108,7 +108,9 @@ def _samples(overview: Overview, base: Row) -> Advice | None:
     if best is None or not overview.is_ahead(best, base, SAMPLES):
         return None
     columns = [SAMPLES], [DIVERSITY, RECALL_OF_SAMPLES, CIDER]
-    return _led(overview, base, "random samples of high CIDEr", best, columns)
+    led = _led(overview, base, "random samples of high CIDEr", best, columns)
+    first = leaders(overview, best, base, SAMPLES)[0]
+    return replace(led, note=_over_temperatures(first))
 
 
 def _diversity(overview: Overview, base: Row) -> Advice | None:
@@ -131,14 +133,19 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     if nearest is None:
         why = "All that is clearly more diverse has clearly less CIDEr, or is less often true, by a beam."
         return Advice(use, "none", "", "", why)
-    notes = []
-    if overview.is_ahead(nearest, base, MORE_CIDER):
-        gain = nearest.levels[MORE_CIDER].value
-        notes.append(f"Its samples have {gain:.1f} more CIDEr than cross-entropy's at the temperature of equal Div-2.")
+    notes = list(filter(None, [_over_temperatures(nearest)]))
     most = overview.best(DIVERSITY, diverse)
     if most is not None and most is not nearest:
         notes.append(f"More diverse, at a higher cost: {most.label} ({_levels(most, [DIVERSITY, SAMPLES])}).")
     return _advice(overview, use, f"none; nearest is {nearest.label}", nearest, columns, " ".join(notes))
+
+
+def _over_temperatures(row: Row) -> str:
+    """What samples have over the cheapest rival, cross-entropy at the temperature that makes its own as diverse."""
+    if MORE_CIDER not in row.levels:
+        return ""
+    gain = row.levels[MORE_CIDER].value
+    return f"CIDEr of its samples {gain:+.1f} over cross-entropy's at the temperature of equal Div-2."
 
 
 def _distinctiveness(overview: Overview, base: Row) -> Advice:

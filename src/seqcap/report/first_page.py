@@ -53,7 +53,7 @@ def first_page(report: Reported) -> str:
         report=report,
         in_short=findings,
         studies=studies,
-        has_more=bool(studies) or any(finding.more for finding in findings),
+        has_details=bool(studies) or any(finding.details for finding in findings),
         asides=asides,
         misled=misled(report.folder / "wtfrl/tables/wtfrl_exchanged.csv"),
         link=link,

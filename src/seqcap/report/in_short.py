@@ -1,9 +1,9 @@
-"""The first page in ten answers or so: what a reader in a hurry would ask of it."""
+"""The first page in ten answers or so: what a reader in a hurry would ask of it. Numbers stand further down."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seqcap.report.advice import DISTINCT_AND_TRUE, Advice, advice
+from seqcap.report.advice import Advice, advice
 from seqcap.report.all_papers import Reported
 from seqcap.report.asides import Asides, often_ungrammatical
 from seqcap.report.finding import Finding
@@ -13,8 +13,8 @@ from seqcap.report.in_short_smoothing import of_smoothing
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
-from seqcap.report.overview import DIVERSITY, MORE_CIDER, SAMPLES, Overview
-from seqcap.report.uses import truest_judged, ungrammatical_in_own_runs
+from seqcap.report.overview import Overview
+from seqcap.report.uses import ungrammatical_in_own_runs
 from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
 
 
@@ -26,7 +26,7 @@ def in_short(
     asides: Asides,
 ) -> list[Finding]:
     """What is found on each question, without those of which nothing is known. `rows`: the table of all objectives."""
-    told = [_to_pick(rows, asides, truest_judged(report, rows) if rows else "")]
+    told = [_to_pick(rows, asides)]
     told += learnt(rows, asides, ungrammatical_in_own_runs(report)) if rows else []
     told += [of_smoothing(report, main), _of_outcomes(report)]
     told += [on_data(report, data, of, main) for data, of in on_other_data.items()]
@@ -34,49 +34,23 @@ def in_short(
     return [finding for finding in told if finding]
 
 
-def _to_pick(rows: Overview | None, asides: Asides, truest: str = "") -> Finding | None:
-    """What to take for each use, and in what it is clearly behind cross-entropy. `truest`: what is most often true of
-    own runs that a judge judged."""
+def _to_pick(rows: Overview | None, asides: Asides) -> Finding | None:
+    """What to take for each use."""
     if rows is None:
         return None
-    told, known = list[str](), dict[tuple[str, ...], str]()
-    for row in advice(rows, ungrammatical=often_ungrammatical(rows.objectives, asides)):
-        names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
-        # Each list of columns once.
-        is_known = row.costs in known
-        worse = f"as {known[row.costs]}" if is_known else _columns(row.costs)
-        costs = [f"behind in: {worse}"] if row.costs else []
-        known.setdefault(row.costs, row.first)
-        costs += [f"ungrammatical in a hundred: {row.ungrammatical}"] if row.ungrammatical else []
-        but = f"; {'; '.join(costs)}" if costs else ""
-        beside = f"; {truest}" if truest and row.use == DISTINCT_AND_TRUE else ""
-        told.append(f"{capital(row.use)}: {names}{but}{_grammatical(row)}{_over_temperatures(rows, row)}{beside}.")
+    told = [_named(row) for row in advice(rows, ungrammatical=often_ungrammatical(rows.objectives, asides))]
     if not told:
         return None
-    answer = "for each use the leader with its equals, and in what the leader is behind cross-entropy"
-    return Finding("To pick", answer, f"[With numbers](#what-to-use-when).{_listed(told)}")
+    answer = "for each use what leads, and what is not told apart from it"
+    return Finding("To pick", answer, f"[What each costs](#what-to-use-when).{_listed(told)}")
 
 
-def _grammatical(row: Advice) -> str:
-    """What to take where what leads is often ungrammatical, and what that costs."""
-    if not row.next:
-        return ""
-    costs = "the same" if set(row.next_costs) == set(row.costs) else _columns(row.next_costs)
-    return f"; grammatical: {row.next}" + (f" (behind in: {costs})" if row.next_costs else "")
-
-
-def _columns(names: Sequence[str]) -> str:
-    return ", ".join(name.replace(", ", " of ") for name in names)
-
-
-def _over_temperatures(rows: Overview, row: Advice) -> str:
-    """What samples have over the cheapest rival, cross-entropy at the temperature that makes its own as diverse."""
-    found = next((of for of in rows.objectives if of.label == row.first), None)
-    if row.column not in (SAMPLES, DIVERSITY) or found is None or MORE_CIDER not in found.levels:
-        return ""
-    gain = f"{found.levels[MORE_CIDER].value:+.1f}"
-    rival = "cross-entropy's at the temperature that makes them as diverse"
-    return f"; {rows.beside_likelihood(found, SAMPLES)}, {gain} over {rival}"
+def _named(row: Advice) -> str:
+    """ "One caption with the highest CIDEr: A, B (often ungrammatical: A; else C)"."""
+    names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
+    other = f"; else {row.next}" if row.next else ""
+    often = f" (often ungrammatical, in a hundred: {row.ungrammatical}{other})" if row.ungrammatical else ""
+    return f"{capital(row.use)}: {names}{often}."
 
 
 def _of_outcomes(report: Reported) -> Finding | None:
@@ -92,9 +66,9 @@ def _of_outcomes(report: Reported) -> Finding | None:
             explained += [f"{label} ({', '.join(claim.id for claim in failing)}): {known}."] if known else []
     if not held:
         return None
-    beside = "[What does](#claims); [what is reversed or without effect](#what-did-not-reproduce)"
-    beside += f", and what may explain most of it:{_listed(explained)}" if explained else "."
-    return Finding("What holds", f"of the papers' claims, {', '.join(held)}", beside)
+    where = "[What does](#claims); [what is reversed or without effect](#what-did-not-reproduce)."
+    details = f"What may explain most of what is reversed or without effect:{_listed(explained)}" if explained else ""
+    return Finding("What holds", f"of the papers' claims, {', '.join(held)}", where, details)
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -24,11 +24,11 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[M
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
     numbers_there = _of_a_single_one(of) if number == 1 else _how_alike(of)
-    beside = ["[More](#on-other-data).", numbers_there, _turned(report, data, of), _told_there_alone(report, data, of)]
-    beside += [_of_the_judge(data, main), _counted_there(report, data)]
-    beside += [_of_unknown_words(report, data), _lacking_there(report, data)]
+    details = [numbers_there, _turned(report, data, of), _told_there_alone(report, data, of)]
+    details += [_of_the_judge(data, main), _counted_there(report, data), _lacking_there(report, data)]
+    caveat = [_of_unknown_words(report, data), "[More](#on-other-data)."]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
+    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)), " ".join(filter(None, details)))
 
 
 def _of_one(of: Mapping[str, Any]) -> str:

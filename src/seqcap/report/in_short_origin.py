@@ -20,12 +20,8 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
     if not parts:
         return None
     answer, *others = parts
-    beside = f"{capital('; '.join(others))}. " if others else ""
-    return Finding(
-        "Cost",
-        answer,
-        f"{beside}[Of each](#where-this-comes-from). Not in these: the common start, and retrievers.",
-    )
+    caveat = "Not in these: the common start, and retrievers. [Of each](#where-this-comes-from)."
+    return Finding("Cost", answer, caveat, f"{capital('; '.join(others))}." if others else "")
 
 
 def _of_seeds(report: Reported) -> str:

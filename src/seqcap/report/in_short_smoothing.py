@@ -47,23 +47,18 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
     others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
     what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
     runs = f"In our runs{_after(report.folder / of.paper, line)}"
-    beside = [
-        f"{runs}, {shortly(what)}, against {against}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.",
+    numbers_here = f"{', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}"
+    details = [
         _otherwise(alike),
         _on_other_data(report, alike),
         _of_weaker_runs(summary),
         *_asked_elsewhere(others, of_main=True),
-    ]
-    more = [
         *_asked_elsewhere(others, of_main=False),
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
     answer = f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}"
-    return Finding("Loss smoothing", answer, _joined(beside), _joined(more))
-
-
-def _joined(sentences: Sequence[str]) -> str:
-    return " ".join(filter(None, sentences))
+    caveat = f"{runs}, {shortly(what)}, against {against}: {numbers_here}."
+    return Finding("Loss smoothing", answer, caveat, " ".join(filter(None, details)))
 
 
 def _helps(claims: Sequence[Claim], summary: Summary) -> str:

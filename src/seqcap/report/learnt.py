@@ -89,11 +89,12 @@ def _of_wording(overview: Overview, base: Row, asides: Asides, own_wording: str)
     if many:
         answer = f"often ungrammatical are those of {named(many, TWO_VERBS)} (in a hundred)"
     others = f" {named(few, TWO_VERBS)};" if few else ""
-    beside = (
-        f"They have two verbs (*there is a man is in the grass*), as no reference has;{others} cross-entropy "
-        f"{of_base[TWO_VERBS]:.1f}. CIDEr and the checker of truth do not see it. {differ[0].upper()}{differ[1:]}."
+    caveat = "These have two verbs (*there is a man is in the grass*), which CIDEr and the checker of truth do not see."
+    details = (
+        f"Two verbs, as no reference has, in a hundred captions:{others} cross-entropy {of_base[TWO_VERBS]:.1f}. "
+        f"{differ[0].upper()}{differ[1:]}."
     )
-    return Finding(topic, answer, f"{beside} {own_wording}".strip())
+    return Finding(topic, answer, caveat if many else "", f"{details} {own_wording}".strip())
 
 
 def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None:
@@ -108,19 +109,18 @@ def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None
         f"{_with_levels([best], SAMPLES)}, from {base.levels[SAMPLES].value:.1f}); {_share(poorer, better)} of these "
         "make them clearly less diverse"
     )
-    more = []
+    details = [_beyond_temperatures(overview, base)]
     if diverse := _ahead(overview, base, DIVERSITY):
         costly = [row for row in diverse if overview.is_ahead(base, row, SAMPLES)]
-        more.append(
+        details.append(
             f"Those of {_labels(diverse)} are clearly more diverse; {_share(costly, diverse)} of these have clearly "
             "less CIDEr."
         )
-    more += _of_temperatures(overview, base, asides.tempered)
-    beside = _beside_temperatures(overview, base)
     if asides.rivals:
         of_rivals = "Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of"
-        beside += f" {of_rivals} {asides.rivals}; all objectives' are drawn at 1."
-    return Finding("Random samples", answer, beside, " ".join(more))
+        details.append(f"{of_rivals} {asides.rivals}; all objectives' are drawn at 1.")
+    details += _of_temperatures(overview, base, asides.tempered)
+    return Finding("Random samples", answer, _beside_temperatures(overview, base), _joined(details))
 
 
 def _beside_temperatures(overview: Overview, base: Row) -> str:
@@ -131,14 +131,20 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     rest = [row for row in overview.objectives if MORE_CIDER in row.levels and row not in (*better, *worse)]
     sides = {"have clearly more CIDEr": better, "have clearly less": worse, "are not told apart": rest}
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
+    what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
+    return f"{what}, {', '.join(told)}."
+
+
+def _beyond_temperatures(overview: Overview, base: Row) -> str:
+    """Which samples are more, or less, diverse than cross-entropy's at any temperature."""
+    if not overview.has(MORE_CIDER):
+        return ""
     beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
     apart = []
     for word, is_more in (("less", True), ("more", False)):
         rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
         apart += [f"{word} diverse than those of {_labels(rows)}"] if rows else []
-    what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
-    others = f" At any temperature that was tried cross-entropy's are {' and '.join(apart)}." if apart else ""
-    return f"{what}, {', '.join(told)}.{others}"
+    return f"At any temperature that was tried cross-entropy's are {' and '.join(apart)}." if apart else ""
 
 
 def _of_temperatures(overview: Overview, base: Row, tempered: Mapping[str, str]) -> list[str]:
@@ -187,23 +193,23 @@ def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Findin
         answer += f", but they are clearly less often true ({true:.1f} of a hundred against {of_base:.1f})"
     also = [name for name in (LITERAL, TRUTH) if overview.has(name)]
     tied = ", ".join(_named_with(row, column, also) for row in others)
-    beside = [f"{overview.beside_likelihood(first, CIDER)}."] if CIDER in first.levels else []
-    beside += [f"Not told apart from it: {tied}."] if tied else []
-    beside.append(f"By those of {_labels(better)} {who} finds clearly more images than by cross-entropy's.")
+    levels = [overview.beside_likelihood(first, name) for name in (CIDER, LITERAL, PRECISION)]
+    known = "; ".join(filter(None, levels))
+    details = [f"{first.label} has {known}."] if known else []
+    details += [f"Not told apart from it: {tied}."] if tied else []
+    details.append(f"By those of {_labels(better)} {who} finds clearly more images than by cross-entropy's.")
     if overview.has(TRUTH):
         false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
-        beside.append(f"The captions of {_share(false, better)} of these are clearly less often true.")
-    beside += _of_literal_listener(overview, base, better)
+        details.append(f"The captions of {_share(false, better)} of these are clearly less often true.")
+    details += _of_literal_listener(overview, base, better)
+    details += _by_references(overview, column)
+    caveat = ""
     if is_judge and asides.judges_agree:
-        beside.append(
+        caveat = (
             "The judge pays nobody, but has learnt from the same images, is taken in by the same false captions, and "
             f"ranks objectives like what pays (Spearman {asides.judges_agree})."
         )
-    levels = [overview.beside_likelihood(first, name) for name in (LITERAL, PRECISION)]
-    known = "; ".join(filter(None, levels))
-    more = f"{first.label} has {known}." if known else ""
-    beside += _by_references(overview, column)
-    return Finding(topic, answer, " ".join(beside), more, is_measured_by_judge=is_judge)
+    return Finding(topic, answer, caveat, _joined(details), is_measured_by_judge=is_judge)
 
 
 def _of_literal_listener(overview: Overview, base: Row, rows: Sequence[Row]) -> list[str]:
@@ -243,21 +249,19 @@ def _of_truth(overview: Overview, base: Row, asides: Asides) -> Finding | None:
         f"those of {_named(better, TRUTH)} are clearly more often true than cross-entropy's "
         f"({base.levels[TRUTH].value:.1f})"
     )
-    beside = f"Clearly less often are {_named(worse, TRUTH)}"
+    of_worse = f"Clearly less often true are those of {_named(worse, TRUTH)}"
     rest = len(better) + len(worse) < len([row for row in overview.objectives if TRUTH in row.levels])
-    beside += "; the others are not told apart from it." if rest else "."
-    more = [_in_words(better, base)]
-    of_length = ""
+    details = [f"{of_worse}{'; the others are not told apart from it' * rest}.", _in_words(better, base)]
     if worse and asides.at_equal_length:
-        of_length = (
-            " Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
+        details.append(
+            "Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
             f"{asides.at_equal_length} (points, without intervals, of the third of captions that have a pair)."
         )
     if asides.true_samples:
-        more.append(
+        details.append(
             f"True precision of five samples, in SLE's own runs ([more](sle/report.md)): {asides.true_samples}."
         )
-    return Finding("Truth", answer, f"{beside}{of_length}{_of_facts(overview, base)}", " ".join(filter(None, more)))
+    return Finding("Truth", answer, _of_facts(overview, base), _joined(details))
 
 
 def _of_facts(overview: Overview, base: Row) -> str:
@@ -275,7 +279,7 @@ def _of_facts(overview: Overview, base: Row) -> str:
     parts = [f"{share} of the truer ones {words}" for words, share in told.items()]
     if len(shares) == 1:
         parts = [f"{shares.pop()} of the truer ones, {' and '.join(told)}"]
-    text = f" Clearly fewer facts are told by {'; '.join(parts)}"
+    text = f"Clearly fewer facts are told by {'; '.join(parts)}"
     fuller = [row for row in worse if overview.has(RECALL) and overview.is_ahead(row, base, RECALL)]
     also = f"; clearly more in the best caption by {_share(fuller, worse)} of the less true" if fuller else ""
     return f"{text}{also}."
@@ -312,6 +316,10 @@ def _named(rows: Sequence[Row], column: str) -> str:
 
 def _have(rows: Sequence[Row]) -> str:
     return "has" if len(rows) < 2 else "have"
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _and(names: Sequence[str]) -> str:

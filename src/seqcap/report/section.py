@@ -110,7 +110,7 @@ def _page(
         has_details=bool(details_table(judged)),
         comparison=comparison,
         comparisons=comparisons,
-        ungrammatical=wording.ungrammatical_runs(results, worded),
+        ungrammatical=wording.ungrammatical(worded, {name: run.label for name, run in results.by_name.items()}),
         stand_ins=stand_ins,
         one_seed=_one_seed(results),
         reasons=dict.fromkeys(

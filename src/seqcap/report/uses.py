@@ -1,17 +1,15 @@
 """What the papers' own runs and other data say of each use of an objective, beside the advice by the table of all
 objectives on one captioner."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Mapping, Sequence
 
-from seqcap.files import json_file
 from seqcap.report import elsewhere, own_runs, wording
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.outcomes import numbers
 from seqcap.report.overview import ACROSS, Overview
-from seqcap.report.summary import RESULTS, Claim, Line, Summary
+from seqcap.report.summary import RESULTS, Claim, Line
 from seqcap.report.verdicts import HOLDS
-from seqcap.report.wording import MANY, TWO_VERBS
+from seqcap.report.wording import MANY
 
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
@@ -44,42 +42,15 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
 
 def others_judged(report: Reported, rows: Overview) -> str:
     """What a judge finds by the papers' own runs that are not in the table of all objectives, and how true they are."""
-    told = []
-    for summary, found, true in _judged(report):
-        others = sorted(_not_in(rows, found, true), key=lambda of: -found[of])
+    labels, told = {row.label for row in rows.objectives}, []
+    for summary in filter(own_runs.knows_a_judge, report.papers.values()):
+        found, true = (own_runs.levels(summary, measure) for measure in (own_runs.JUDGE, own_runs.TRUTH))
+        others = [label for label in found if label in true and label not in labels]
+        others.sort(key=lambda label: -found[label])
         sides = [f"{label} {found[label]:.1f} ({true[label]:.1f})" for label in others]
         begin = f"In {summary.said['label']}'s own runs, R@10 by the judge (true captions)"
         told += [f"{begin}: {', '.join(sides)}."] if sides else []
     return " ".join(told)
-
-
-def truest_judged(report: Reported, rows: Overview) -> str:
-    """The own runs that are not in the table of all objectives of which the judge finds more than by likelihood's: the
-    most often true one of each paper, beside likelihood's."""
-    told = []
-    for summary, found, true in _judged(report):
-        labels = own_runs.labels(summary)
-        likelihood = [labels[run] for run in summary.said.get("likelihood", []) if run in labels]
-        base = next((label for label in likelihood if label in found and label in true), None)
-        others = [label for label in _not_in(rows, found, true) if base and found[label] > found[base]]
-        if base and others:
-            best = max(others, key=lambda label: true[label])
-            sides = (f"{label} {found[label]:.1f} (true {true[label]:.1f})" for label in (best, base))
-            told.append(f"in {summary.said['label']}'s own runs {', '.join(sides)}")
-    return "; ".join(told)
-
-
-def _judged(report: Reported) -> Iterator[tuple[Summary, Mapping[str, float], Mapping[str, float]]]:
-    """The papers with a judge: R@10 by it and true captions of their own runs."""
-    for summary in report.papers.values():
-        if own_runs.knows_a_judge(summary):
-            found, true = (own_runs.levels(summary, measure) for measure in (own_runs.JUDGE, own_runs.TRUTH))
-            yield summary, found, true
-
-
-def _not_in(rows: Overview, found: Mapping[str, float], true: Mapping[str, float]) -> list[str]:
-    labels = {row.label for row in rows.objectives}
-    return [label for label in found if label in true and label not in labels]
 
 
 def _of_quality(report: Reported) -> str:
@@ -110,21 +81,11 @@ def ungrammatical_in_own_runs(report: Reported) -> str:
     """Which of the papers' own runs often write ungrammatical captions, each with the range of its seeds."""
     told = []
     for paper, summary in report.papers.items():
-        path = report.folder / paper / RESULTS / wording.FILE
-        measured = json_file.read_json(path) if path.is_file() else {}
-        labels = own_runs.labels(summary)
-        seeds = {run: of[TWO_VERBS] for run, of in measured.items() if run in labels and TWO_VERBS in of}
-        many = sorted((run for run in seeds if fmean(seeds[run]) > MANY), key=lambda run: -fmean(seeds[run]))
+        measured = wording.read_by_seed(report.folder / paper / RESULTS)
+        many = wording.ungrammatical(measured, own_runs.labels(summary))
         if many and paper != ACROSS:
-            named = ", ".join(f"{labels[run]} {_with_ends(seeds[run])}" for run in many)
-            told.append(f"{summary.said['label']}'s {named}")
+            told.append(f"{summary.said['label']}'s {', '.join(many)}")
     return f"In the papers' own runs, where more than {MANY:.0f} (by seed): {'; '.join(told)}." if told else ""
-
-
-def _with_ends(values: Sequence[float]) -> str:
-    """ "14.3 (0 to 36)": the mean of seeds, with the lowest and the highest."""
-    ends = f"{min(values):.0f} to {max(values):.0f}" if len(values) > 1 else "one seed"
-    return f"{fmean(values):.1f} ({ends})"
 
 
 def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
