@@ -116,13 +116,14 @@ def test_what_comes_nearest_is_named(rows):
 def test_what_is_clearly_better_is_advised(rows):
     rows["tok"] = SMOOTHING | {SAMPLES: 28, CIDER: 90}
     rows["joint"] = COOPERATION | {LITERAL: 65}
-    one, _, diversity, distinct, _, _ = advice(table(rows), {"one caption with the highest CIDEr": "Known."})
+    one, _, diversity, distinct, _, _ = advice(table(rows), more={"one caption with the highest CIDEr": "Known."})
     assert one.note == "Known."
     assert (one.take, one.gains) == ("**TOK**", "CIDEr, beam 90.0 ▲ (75.0)")
     assert (diversity.take, diversity.gains) == ("**TOK**", "Div-2, samples 90.0 ▲ (75.0)")
-    one = advice(table(rows), ungrammatical={"TOK": 33.66, "SCST": 20})[0]
+    broken = Asides(worded={"tok": {"two verbs": 33.66}, "scst": {"two verbs": 20.0}})
+    one = advice(table(rows), broken)[0]
     assert (one.ungrammatical, one.next) == ("TOK 33.7", "")
-    truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 85}}), ungrammatical={"SCST": 20})[-1]
+    truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 85}}), broken)[-1]
     assert (truth.ungrammatical, truth.next, truth.next_costs) == ("SCST 20.0", "JOINT 85.0", (CIDER,))
     assert distinct.use == "captions that tell images apart, to a judge"
     assert distinct.take == "**JOINT**"
@@ -214,17 +215,16 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
         "often true (50.0 of a hundred against 70.0)"
     )
     assert "By those of JOINT the judge finds clearly more images than by cross-entropy's." in distinct.details
-    assert "The literal listener clearly finds fewer by those of JOINT 30.0." in distinct.details
     assert "The captions of 1 of 1 of these are clearly less often true." in distinct.details
-    assert distinct.caveat == ""
+    assert distinct.caveat == "The literal listener clearly finds fewer by those of JOINT 30.0."
     assert distinct.details.startswith(
         "JOINT has CIDEr, beam 60.0 ▼ (75.0); R@10 by the literal listener 30.0 ▼ (50.0). "
     )
     agreeing = learnt(of, Asides(judges_agree="0.99 [0.94, 1.00]"))[2]
     assert agreeing.caveat.endswith("ranks objectives like what pays (Spearman 0.99 [0.94, 1.00]).")
     assert truth.answer == "those of SCST 90.0 are clearly more often true than cross-entropy's (70.0)"
-    assert "Clearly less often true are those of JOINT 50.0; the others are not told apart" in truth.details
-    assert truth.details.endswith("Cross-entropy's have 7.0 words; the truer ones have 7.0.")
+    assert truth.caveat.startswith("Clearly less often true are those of JOINT 50.0; the others are not told apart")
+    assert truth.details == "Cross-entropy's have 7.0 words; the truer ones have 7.0."
     by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].details
     told = "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals, of the third of"
     assert told in by_length
@@ -249,12 +249,13 @@ def test_how_captions_are_worded_is_told(rows):
     base, seldom = {"distinct captions": 48.2, "two verbs": 0.3}, {"distinct captions": 60, "two verbs": 2}
     told = said(xe=base, scst={"distinct captions": 11, "two verbs": 34}, tok=seldom)
     assert told.answer == "often ungrammatical are those of SCST 34.0 (in a hundred)"
-    assert told.caveat.endswith("which CIDEr and the checker of truth do not see.")
-    assert told.details.startswith("Two verbs, as no reference has, in a hundred captions: TOK 2.0; cross-entropy 0.3.")
-    assert told.details.endswith("fewest SCST 11.0, TOK 60.0, most TOK 60.0; cross-entropy 48.2.")
+    seen, differ = told.caveat.split(". ")
+    assert seen.endswith("which CIDEr and the checker of truth do not see")
+    assert differ.endswith("fewest SCST 11.0, TOK 60.0, most TOK 60.0; cross-entropy 48.2.")
+    assert told.details == "Two verbs, as no reference has, in a hundred captions: TOK 2.0; cross-entropy 0.3."
     few = said(xe=base, tok=seldom)
     assert few.answer == "no objective writes more than 10 ungrammatical ones in a hundred"
-    assert few.caveat == ""
+    assert few.caveat.startswith("Different captions in a hundred: ")
     # Of photographs no grammar is known.
     unknown = said(xe={"distinct captions": 48.2}, tok={"distinct captions": 60})
     assert unknown.answer.startswith("different captions in a hundred: fewest TOK 60.0, most")
@@ -295,8 +296,8 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
 def test_what_samples_gain_over_a_temperature_is_noted(rows):
     """Of what leads, and of the nearest to cheap diversity."""
 
-    def notes(of):
-        return {row.use: row.note for row in advice(table(of))}
+    def notes(of, **asides):
+        return {row.use: row.note for row in advice(table(of), Asides(**asides))}
 
     gain = "CIDEr of its samples {} over cross-entropy's at the temperature of equal Div-2."
     found = notes(rows)
@@ -306,6 +307,19 @@ def test_what_samples_gain_over_a_temperature_is_noted(rows):
     found = notes(beside)
     assert found["random samples of high CIDEr"] == gain.format("+12.5")
     assert gain.format("-15.0") in found["diverse samples at little cost"]
+    warm = notes(beside, tempered={"SCST": "at 2 -9.0 [-10.0, -8.0]"})
+    assert warm["random samples of high CIDEr"].endswith("of equal Div-2 (drawn at 2 -9.0 [-10.0, -8.0]).")
+
+
+def test_advice_tells_where_few_captions_differ(rows):
+    """Fewer than half as many as cross-entropy's, of the best caption of a beam alone."""
+    shares = {"xe": 48.0, "scst": 11.0, "tok": 30.0}
+    worded = {run: {"distinct captions": share} for run, share in shares.items()}
+    *_, truth = found = advice(table(rows), Asides(worded=worded))
+    assert truth.alike == "SCST 11.0; cross-entropy 48.0"
+    assert not any(row.alike for row in found[:-1])
+    worded["scst"] = {"distinct captions": 24.0}
+    assert advice(table(rows), Asides(worded=worded))[-1].alike == ""
 
 
 def test_what_to_pick_names_what_leads_for_each_use(rows):

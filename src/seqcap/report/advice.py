@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from seqcap.report.asides import Asides, often_ungrammatical
 from seqcap.report.overview import (
     CIDER,
     DISTINCT,
@@ -21,12 +22,13 @@ from seqcap.report.overview import (
     Overview,
     Row,
 )
+from seqcap.report.wording import DISTINCT as DISTINCT_CAPTIONS
 
 # Points to either side, from which an interval is told beside an objective's name.
 _WIDE = 10
 DISTINCT_AND_TRUE = "such captions, and as often true"  # a use
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_NONE: Mapping[str, float] = MappingProxyType({})
+_NONE = Asides()
 _MOST_NEXT = 2  # objectives that are named beside what leads
 Columns = tuple[Sequence[str], Sequence[str]]  # what an objective is used for, and what else
 
@@ -46,33 +48,48 @@ class Advice:
     tied: str = ""  # the others that lead, which are not told apart from it
     costs: tuple[str, ...] = ()  # the columns in which the first one is clearly worse than cross-entropy
     ungrammatical: str = ""  # how many captions of those that lead are so, where many are
+    alike: str = ""  # how many captions of those that lead differ, where few do
     next: str = ""  # what is then the best of the others, by the first column
     next_costs: tuple[str, ...] = ()  # of all of these, as `costs`
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
-def advice(
-    overview: Overview,
-    more: Mapping[str, str] = _NOTHING,
-    ungrammatical: Mapping[str, float] = _NONE,
-) -> list[Advice]:
-    """A row for each use. `more`: use -> what else is known of it; `ungrammatical`: objective -> how many of its
-    captions are so, in a hundred, where many are."""
+def advice(overview: Overview, asides: Asides = _NONE, more: Mapping[str, str] = _NOTHING) -> list[Advice]:
+    """A row for each use. `more`: use -> what else is known of it."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
     uses = (_one_caption, _samples, _diversity, _distinctiveness, _distinct_and_true, _truth)
     known = [row for use in uses if (row := use(overview, base)) is not None]
-    noted = [replace(row, note=" ".join(filter(None, [row.note, more.get(row.use, "")]))) for row in known]
-    return [_with_ungrammatical(overview, base, row, ungrammatical) for row in noted]
+    noted = [_with_notes(row, _of_samples(overview, row, asides.tempered), more.get(row.use, "")) for row in known]
+    return [_with_wording(overview, base, row, asides) for row in noted]
 
 
-def _with_ungrammatical(overview: Overview, base: Row, row: Advice, shares: Mapping[str, float]) -> Advice:
-    """How many captions of what leads are ungrammatical, where many are, and what is next best of the others."""
-    told = [f"{label} {share:.1f}" for label, share in shares.items() if label in row.leading]
-    # It is known of the best caption of a beam alone.
-    if not told or row.column in (SAMPLES, DIVERSITY):
+def _with_notes(row: Advice, *notes: str) -> Advice:
+    return replace(row, note=" ".join(filter(None, [row.note, *notes])))
+
+
+def _of_samples(overview: Overview, row: Advice, tempered: Mapping[str, str]) -> str:
+    """What samples have over the cheapest rival, cross-entropy at the temperature that makes its own as diverse: drawn
+    at temperature 1, and at another one."""
+    found = next((of for of in overview.objectives if of.label == row.first), None)
+    if row.column not in (SAMPLES, DIVERSITY) or found is None or MORE_CIDER not in found.levels:
+        return ""
+    gain = f"{found.levels[MORE_CIDER].value:+.1f}"
+    also = f" (drawn {tempered[row.first]})" if row.first in tempered else ""
+    return f"CIDEr of its samples {gain} over cross-entropy's at the temperature of equal Div-2{also}."
+
+
+def _with_wording(overview: Overview, base: Row, row: Advice, asides: Asides) -> Advice:
+    """How many captions of what leads are ungrammatical, where many are, and what is next best of the others; and where
+    few differ. It is known of the best caption of a beam alone."""
+    if row.column in (SAMPLES, DIVERSITY):
         return row
+    led = _with_alike(overview, base, row, asides)
+    shares = often_ungrammatical(overview.objectives, asides)
+    told = [f"{label} {share:.1f}" for label, share in shares.items() if label in row.leading]
+    if not told:
+        return led
     ahead = [other for other in overview.objectives if overview.is_ahead(other, base, row.column)]
     others = [other for other in ahead if other.label not in shares]
     others.sort(key=lambda other: other.levels[row.column].value, reverse=True)
@@ -80,7 +97,16 @@ def _with_ungrammatical(overview: Overview, base: Row, row: Advice, shares: Mapp
     names = [f"{other.label} {other.levels[row.column].value:.1f}" for other in following]
     each = [_costs(overview, base, other) for other in following]
     shared = tuple(column for column in each[0] if all(column in costs for costs in each)) if each else ()
-    return replace(row, ungrammatical=", ".join(told), next=_either(names) if names else "", next_costs=shared)
+    return replace(led, ungrammatical=", ".join(told), next=_either(names) if names else "", next_costs=shared)
+
+
+def _with_alike(overview: Overview, base: Row, row: Advice, asides: Asides) -> Advice:
+    """How many captions of what leads differ, where fewer than half as many as cross-entropy's do."""
+    usual = asides.worded.get(base.run, {}).get(DISTINCT_CAPTIONS)
+    by_label = {of.label: asides.worded.get(of.run, {}).get(DISTINCT_CAPTIONS) for of in overview.objectives}
+    shares = {label: share for label in row.leading if (share := by_label[label]) is not None}
+    few = [f"{label} {share:.1f}" for label, share in shares.items() if usual and share < usual / 2]
+    return replace(row, alike=f"{', '.join(few)}; cross-entropy {usual:.1f}" if few else "")
 
 
 def _costs(overview: Overview, base: Row, row: Row) -> tuple[str, ...]:
@@ -108,9 +134,7 @@ def _samples(overview: Overview, base: Row) -> Advice | None:
     if best is None or not overview.is_ahead(best, base, SAMPLES):
         return None
     columns = [SAMPLES], [DIVERSITY, RECALL_OF_SAMPLES, CIDER]
-    led = _led(overview, base, "random samples of high CIDEr", best, columns)
-    first = leaders(overview, best, base, SAMPLES)[0]
-    return replace(led, note=_over_temperatures(first))
+    return _led(overview, base, "random samples of high CIDEr", best, columns)
 
 
 def _diversity(overview: Overview, base: Row) -> Advice | None:
@@ -133,19 +157,11 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     if nearest is None:
         why = "All that is clearly more diverse has clearly less CIDEr, or is less often true, by a beam."
         return Advice(use, "none", "", "", why)
-    notes = list(filter(None, [_over_temperatures(nearest)]))
     most = overview.best(DIVERSITY, diverse)
+    note = ""
     if most is not None and most is not nearest:
-        notes.append(f"More diverse, at a higher cost: {most.label} ({_levels(most, [DIVERSITY, SAMPLES])}).")
-    return _advice(overview, use, f"none; nearest is {nearest.label}", nearest, columns, " ".join(notes))
-
-
-def _over_temperatures(row: Row) -> str:
-    """What samples have over the cheapest rival, cross-entropy at the temperature that makes its own as diverse."""
-    if MORE_CIDER not in row.levels:
-        return ""
-    gain = row.levels[MORE_CIDER].value
-    return f"CIDEr of its samples {gain:+.1f} over cross-entropy's at the temperature of equal Div-2."
+        note = f"More diverse, at a higher cost: {most.label} ({_levels(most, [DIVERSITY, SAMPLES])})."
+    return _advice(overview, use, f"none; nearest is {nearest.label}", nearest, columns, note)
 
 
 def _distinctiveness(overview: Overview, base: Row) -> Advice:

@@ -10,7 +10,7 @@ from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts, unknown_words
 from seqcap.report.advice import DISTINCT_AND_TRUE, advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
-from seqcap.report.asides import Asides, misled, often_ungrammatical, true_shares
+from seqcap.report.asides import Asides, misled, true_shares
 from seqcap.report.in_short import in_short
 from seqcap.report.in_short_smoothing import of_studies
 from seqcap.report.main_claims import left_out, main_claims
@@ -148,8 +148,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
-    often = often_ungrammatical(rows.objectives, asides)
-    advised = advice(rows, {DISTINCT_AND_TRUE: others_judged(report, rows)}, often)
+    advised = advice(rows, asides, {DISTINCT_AND_TRUE: others_judged(report, rows)})
     return found | {
         "rows": rows,
         "table": rows.markdown(

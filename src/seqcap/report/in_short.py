@@ -1,11 +1,12 @@
 """The first page in ten answers or so: what a reader in a hurry would ask of it. Numbers stand further down."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seqcap.report.advice import Advice, advice
 from seqcap.report.all_papers import Reported
-from seqcap.report.asides import Asides, often_ungrammatical
+from seqcap.report.asides import Asides
 from seqcap.report.finding import Finding
 from seqcap.report.in_short_elsewhere import on_data
 from seqcap.report.in_short_origin import of_cost, of_origin
@@ -14,8 +15,11 @@ from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
 from seqcap.report.overview import Overview
+from seqcap.report.summary import Claim, Summary
 from seqcap.report.uses import ungrammatical_in_own_runs
 from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
+
+_FAILED = {REVERSED: "reversed", LESS: "without effect"}
 
 
 def in_short(
@@ -28,7 +32,7 @@ def in_short(
     """What is found on each question, without those of which nothing is known. `rows`: the table of all objectives."""
     told = [_to_pick(rows, asides)]
     told += learnt(rows, asides, ungrammatical_in_own_runs(report)) if rows else []
-    told += [of_smoothing(report, main), _of_outcomes(report)]
+    told += [of_smoothing(report, main), _of_what_holds(report), _of_what_failed(report)]
     told += [on_data(report, data, of, main) for data, of in on_other_data.items()]
     told += [of_cost(report, rows), of_origin(report)]
     return [finding for finding in told if finding]
@@ -38,7 +42,7 @@ def _to_pick(rows: Overview | None, asides: Asides) -> Finding | None:
     """What to take for each use."""
     if rows is None:
         return None
-    told = [_named(row) for row in advice(rows, ungrammatical=often_ungrammatical(rows.objectives, asides))]
+    told = [_named(row) for row in advice(rows, asides)]
     if not told:
         return None
     answer = "for each use what leads, and what is not told apart from it"
@@ -53,22 +57,40 @@ def _named(row: Advice) -> str:
     return f"{capital(row.use)}: {names}{often}."
 
 
-def _of_outcomes(report: Reported) -> Finding | None:
-    """How many of each paper's claims hold, and what may explain most of those that are reversed or without effect."""
-    held, explained = [], []
+def _of_what_holds(report: Reported) -> Finding | None:
+    """How many of each paper's claims hold."""
+    held = [
+        f"{summary.said['label']} {sum(claim.verdict == HOLDS for claim in claims)} of {len(claims)}"
+        for summary, claims in _judged(report)
+    ]
+    answer = f"of the papers' claims, {', '.join(held)}"
+    return Finding("What holds", answer, "[Which](#claims).") if held else None
+
+
+def _of_what_failed(report: Reported) -> Finding | None:
+    """Which claims of each paper are reversed or without effect, and what may explain most of them."""
+    counts, told = Counter[str](), []
+    for summary, claims in _judged(report):
+        failed = {
+            words: [claim.id for claim in claims if claim.verdict == verdict] for verdict, words in _FAILED.items()
+        }
+        counts.update({words: len(names) for words, names in failed.items()})
+        which = "; ".join(f"{words} {', '.join(names)}" for words, names in failed.items() if names)
+        known = summary.said["finding"].get("failing", "") if report.on_generated else ""
+        told += [f"{summary.said['label']} ({which}){f': {known}' * bool(known)}."] if which else []
+    if not told:
+        return None
+    answer = " and ".join(f"{count} {words}" for words, count in counts.items() if count)
+    where = "[Each](#what-did-not-reproduce), and by paper what may explain most of it:"
+    return Finding("What failed", f"of the papers' claims, {answer}", f"{where}{_listed(told)}")
+
+
+def _judged(report: Reported) -> Iterator[tuple[Summary, list[Claim]]]:
+    """The papers that today's rule judges, with their claims that were run."""
     for summary in report.papers.values():
         claims = [claim for claim in summary.claims if not claim.control and claim.verdict != NOT_RUN]
         if claims and not summary.rule:
-            label = summary.said["label"]
-            held.append(f"{label} {sum(claim.verdict == HOLDS for claim in claims)} of {len(claims)}")
-            failing = [claim for claim in claims if claim.verdict in (REVERSED, LESS)]
-            known = summary.said["finding"].get("failing", "") if report.on_generated and failing else ""
-            explained += [f"{label} ({', '.join(claim.id for claim in failing)}): {known}."] if known else []
-    if not held:
-        return None
-    where = "[What does](#claims); [what is reversed or without effect](#what-did-not-reproduce)."
-    details = f"What may explain most of what is reversed or without effect:{_listed(explained)}" if explained else ""
-    return Finding("What holds", f"of the papers' claims, {', '.join(held)}", where, details)
+            yield summary, claims
 
 
 def _listed(parts: Sequence[str]) -> str:

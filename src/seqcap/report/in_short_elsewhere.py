@@ -24,9 +24,9 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[M
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
     numbers_there = _of_a_single_one(of) if number == 1 else _how_alike(of)
-    details = [numbers_there, _turned(report, data, of), _told_there_alone(report, data, of)]
-    details += [_of_the_judge(data, main), _counted_there(report, data), _lacking_there(report, data)]
-    caveat = [_of_unknown_words(report, data), "[More](#on-other-data)."]
+    caveat = [numbers_there, _turned(report, data, of), _turned_details(of), _counted_there(report, data)]
+    caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
+    details = [_told_there_alone(report, data, of), _of_the_judge(data, main)]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
     return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)), " ".join(filter(None, details)))
 
@@ -43,7 +43,7 @@ def _of_one(of: Mapping[str, Any]) -> str:
 
 def _of_several(of: Mapping[str, Any]) -> str:
     agree, silent = _agree(of), _silent(of)
-    parts = [f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there"]
+    parts = [f"{agree or 'none'} {_has(agree)} the same sign there"]
     parts.append(f"{of['turned'] or 'none'} the opposite one")
     if silent:
         parts.append(f"{silent} {_is(silent)} open (an interval has 0 in it, here, there or both)")
@@ -76,6 +76,16 @@ def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
         if pair.here.key == pair.claim.deciding.key
     ]
     return f"Opposite: {'; '.join(told)}." if told else ""
+
+
+def _turned_details(of: Mapping[str, Any]) -> str:
+    """How many details of claims have opposite signs, and one of them."""
+    details = [pair for _, pair in of["opposite"] if pair.here.key != pair.claim.deciding.key]
+    if not details:
+        return ""
+    first = details[0]
+    example = f"{shortly(first.here.what)}, {first.here.sides}: {numbers(first.there)}, here {numbers(first.here)}"
+    return f"{len(details)} of the claims' details {_has(len(details))} the opposite sign there, as {example}."
 
 
 def _told_there_alone(report: Reported, data: str, of: Mapping[str, Any]) -> str:
@@ -136,6 +146,10 @@ def _is(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
+def _has(number: int) -> str:
+    return "has" if number < 2 else "have"
+
+
 def _lacking_there(report: Reported, data: str) -> str:
     """What other data lack of what is known here; "" where that is nothing."""
     papers = report.published[data].items()
@@ -146,7 +160,8 @@ def _lacking_there(report: Reported, data: str) -> str:
     told = ["a checker of truth"] if is_truth_known else []
     if of_papers := report.without_another_judge(data):
         told.append(f"for {' and '.join(of_papers)} a judge of another kind than what pays")
-    told += ["the table of all objectives"] if told and ACROSS not in report.published[data] else []
+    if told and ACROSS not in report.published[data]:
+        told.append("the table of all objectives, so that no pick is tested there")
     todays = [str(there.said["label"]) for _, there in papers if not there.rule]
     is_mixed = 0 < len(todays) < len(papers)
     by_rule = f" All papers there but {', '.join(todays)} are judged by an older rule." if is_mixed else ""

@@ -14,14 +14,14 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
     """Minutes of training: of a seed in the table of all objectives and in the papers' own runs, and of all runs
     together."""
     budget = rows.budget if rows else ""
-    parts = [f"each seed of an objective on one captioner has, by design, {budget} of a core"] if budget else []
-    parts += [of_seeds] if (of_seeds := _of_seeds(report)) else []
-    parts += [together] if (together := _together(report)) else []
-    if not parts:
+    alike = f"each seed of an objective on one captioner has {budget} of a core, a budget that ranks nothing"
+    together = _together(report)
+    of_each = "; ".join(filter(None, [alike if budget else "", _of_seeds(report)]))
+    if not of_each and not together:
         return None
-    answer, *others = parts
-    caveat = "Not in these: the common start, and retrievers. [Of each](#where-this-comes-from)."
-    return Finding("Cost", answer, caveat, f"{capital('; '.join(others))}." if others else "")
+    where = "[Of each objective](#all-objectives-on-one-captioner); " if budget else ""
+    caveat = f"Not in these: the common start, and retrievers. {where}[of each paper](#where-this-comes-from)."
+    return Finding("Cost", of_each or together, caveat, f"{capital(together)}." if of_each and together else "")
 
 
 def _of_seeds(report: Reported) -> str:
@@ -94,9 +94,9 @@ def _unrecorded(report: Reported) -> str:
     """The results of which no commit is known."""
     told = [str(summary.said["label"]) for summary in report.papers.values() if not summary.provenance["commit"]]
     for data, papers in report.published.items():
-        known = [str(summary.said["label"]) for summary in papers.values() if summary.provenance["commit"]]
-        if len(known) < len(papers):
-            told.append(f"papers on {data} but for {', '.join(known)}" if known else data)
+        unknown = [str(summary.said["label"]) for summary in papers.values() if not summary.provenance["commit"]]
+        if unknown:
+            told.append(f"{', '.join(unknown)} on {data}" if len(unknown) < len(papers) else data)
     return "; ".join(told)
 
 

@@ -52,8 +52,7 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
         _otherwise(alike),
         _on_other_data(report, alike),
         _of_weaker_runs(summary),
-        *_asked_elsewhere(others, of_main=True),
-        *_asked_elsewhere(others, of_main=False),
+        *_asked_elsewhere(others),
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
     answer = f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}"
@@ -135,13 +134,13 @@ def _by_side(lines: Sequence[Line]) -> str:
     return ", ".join(parts)
 
 
-def _asked_elsewhere(claims: Sequence[Claim], *, of_main: bool) -> list[str]:
-    """What claims of other captioners or tasks say: those that hold and the main one with attention, or the others."""
+def _asked_elsewhere(claims: Sequence[Claim]) -> list[str]:
+    """What claims of other captioners or tasks say: those that hold, and the main one with attention."""
     return [
         f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{_verdict(claim)}* ({link(_SMOOTHING, claim)}"
         f"{', changed after a result was seen' * claim.changed}{_from_german(claim)})."
         for claim in claims
-        if (claim.verdict == HOLDS or claim.id == _WITH_ATTENTION) == of_main
+        if claim.verdict == HOLDS or claim.id == _WITH_ATTENTION
     ]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from seqcap.report.advice import leaders
 from seqcap.report.asides import Asides
 from seqcap.report.finding import Finding
+from seqcap.report.outcomes import capital
 from seqcap.report.overview import (
     CIDER,
     DISTINCT,
@@ -89,12 +90,10 @@ def _of_wording(overview: Overview, base: Row, asides: Asides, own_wording: str)
     if many:
         answer = f"often ungrammatical are those of {named(many, TWO_VERBS)} (in a hundred)"
     others = f" {named(few, TWO_VERBS)};" if few else ""
-    caveat = "These have two verbs (*there is a man is in the grass*), which CIDEr and the checker of truth do not see."
-    details = (
-        f"Two verbs, as no reference has, in a hundred captions:{others} cross-entropy {of_base[TWO_VERBS]:.1f}. "
-        f"{differ[0].upper()}{differ[1:]}."
-    )
-    return Finding(topic, answer, caveat if many else "", f"{details} {own_wording}".strip())
+    seen = "These have two verbs (*there is a man is in the grass*), which CIDEr and the checker of truth do not see."
+    caveat = [seen, f"{capital(differ)}."] if many else [f"{capital(differ)}."]
+    details = f"Two verbs, as no reference has, in a hundred captions:{others} cross-entropy {of_base[TWO_VERBS]:.1f}."
+    return Finding(topic, answer, _joined(caveat), f"{details} {own_wording}".strip())
 
 
 def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None:
@@ -201,15 +200,14 @@ def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Findin
     if overview.has(TRUTH):
         false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
         details.append(f"The captions of {_share(false, better)} of these are clearly less often true.")
-    details += _of_literal_listener(overview, base, better)
     details += _by_references(overview, column)
-    caveat = ""
+    caveat = _of_literal_listener(overview, base, better)
     if is_judge and asides.judges_agree:
-        caveat = (
+        caveat.append(
             "The judge pays nobody, but has learnt from the same images, is taken in by the same false captions, and "
             f"ranks objectives like what pays (Spearman {asides.judges_agree})."
         )
-    return Finding(topic, answer, caveat, _joined(details), is_measured_by_judge=is_judge)
+    return Finding(topic, answer, _joined(caveat), _joined(details), is_measured_by_judge=is_judge)
 
 
 def _of_literal_listener(overview: Overview, base: Row, rows: Sequence[Row]) -> list[str]:
@@ -251,7 +249,8 @@ def _of_truth(overview: Overview, base: Row, asides: Asides) -> Finding | None:
     )
     of_worse = f"Clearly less often true are those of {_named(worse, TRUTH)}"
     rest = len(better) + len(worse) < len([row for row in overview.objectives if TRUTH in row.levels])
-    details = [f"{of_worse}{'; the others are not told apart from it' * rest}.", _in_words(better, base)]
+    caveat = [f"{of_worse}{'; the others are not told apart from it' * rest}.", _of_facts(overview, base)]
+    details = [_in_words(better, base)]
     if worse and asides.at_equal_length:
         details.append(
             "Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
@@ -261,7 +260,7 @@ def _of_truth(overview: Overview, base: Row, asides: Asides) -> Finding | None:
         details.append(
             f"True precision of five samples, in SLE's own runs ([more](sle/report.md)): {asides.true_samples}."
         )
-    return Finding("Truth", answer, _of_facts(overview, base), _joined(details))
+    return Finding("Truth", answer, _joined(caveat), _joined(details))
 
 
 def _of_facts(overview: Overview, base: Row) -> str:
@@ -275,13 +274,10 @@ def _of_facts(overview: Overview, base: Row) -> str:
     }
     if not told:
         return ""
-    shares = set(told.values())
-    parts = [f"{share} of the truer ones {words}" for words, share in told.items()]
-    if len(shares) == 1:
-        parts = [f"{shares.pop()} of the truer ones, {' and '.join(told)}"]
-    text = f"Clearly fewer facts are told by {'; '.join(parts)}"
+    parts = [f"{share} clearly tell fewer facts {words}" for words, share in told.items()]
+    text = f"Of the truer ones {', '.join(parts)}"
     fuller = [row for row in worse if overview.has(RECALL) and overview.is_ahead(row, base, RECALL)]
-    also = f"; clearly more in the best caption by {_share(fuller, worse)} of the less true" if fuller else ""
+    also = f"; of the less true {_share(fuller, worse)} clearly tell more in the best caption" if fuller else ""
     return f"{text}{also}."
 
 
