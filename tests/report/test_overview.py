@@ -90,27 +90,28 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert samples.otherwise == "Div-2, samples 25.0 ▼ (75.0); CIDEr, beam 78.0 (75.0)"
     assert samples.costs == (DIVERSITY,)
     # TOK's samples are more diverse, and worse; its best caption is not.
-    assert diversity.take == "none; nearest is TOK"
+    assert diversity.take == "none; nearest is TOK (CIDEr, samples 15.0 ▼ (30.0))"
     assert diversity.gains == "Div-2, samples 90.0 ▲ (75.0)"
     assert diversity.otherwise.startswith("CIDEr, samples 15.0 ▼ (30.0)")
     assert diversity.note == ""
     # The judge finds JOINT's captions, and a literal listener does not.
     assert distinct.take == "none"
-    assert both.take == "none; least untrue of these: JOINT"
+    assert both.take == "none; least untrue, with R@10 by the judge in brackets: JOINT 50.0 (60.0)"
     assert truth.take == "**SCST**"
 
 
 def test_what_comes_nearest_is_named(rows):
     between = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18}}))[2]
-    assert between.take == "none; nearest is SEQ"
+    assert between.take == "none; nearest is SEQ (CIDEr, samples 18.0 ▼ (30.0))"
     assert between.note == "More diverse, at a higher cost: TOK (Div-2, samples 90.0; CIDEr, samples 15.0)."
     # What says less that is true is not near.
     false = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18, TRUTH: 40}}))[2]
-    assert false.take == "none; nearest is TOK"
+    assert false.take == "none; nearest is TOK (CIDEr, samples 15.0 ▼ (30.0))"
     # Of the truest, which are not told apart, that with the highest CIDEr is named first.
     rows["joint"] = COOPERATION | {LITERAL: 65}
     both = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))[-2]
-    assert both.take == "none; least untrue of these: TOK or JOINT"
+    least = "none; least untrue, with R@10 by the judge in brackets"
+    assert both.take == f"{least}: TOK 55.0 (55.0) or JOINT 50.0 (60.0)"
 
 
 def test_what_is_clearly_better_is_advised(rows):
@@ -124,7 +125,7 @@ def test_what_is_clearly_better_is_advised(rows):
     one = advice(table(rows), broken)[0]
     assert (one.ungrammatical, one.next) == ("TOK 33.7", "")
     truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 85}}), broken)[-1]
-    assert (truth.ungrammatical, truth.next, truth.next_costs) == ("SCST 20.0", "JOINT 85.0", (CIDER,))
+    assert (truth.ungrammatical, truth.next, truth.next_costs) == ("SCST 20.0", "JOINT (true captions 85.0)", (CIDER,))
     assert distinct.use == "captions that tell images apart, to a judge"
     assert distinct.take == "**JOINT**"
     people = "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0; true captions 100.0."
@@ -211,15 +212,13 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     )
     assert samples.details == "Those of TOK are clearly more diverse; 1 of 1 of these have clearly less CIDEr."
     assert distinct.answer == (
-        "by those of JOINT the judge finds most images (R@10 by the judge 60.0 ▲ (40.0)), but they are clearly less "
-        "often true (50.0 of a hundred against 70.0)"
+        "by those of JOINT the judge finds most images (R@10 by the judge 60.0 ▲ (40.0); CIDEr, beam 60.0 ▼ (75.0)), "
+        "but they are clearly less often true (50.0 of a hundred against 70.0)"
     )
     assert "By those of JOINT the judge finds clearly more images than by cross-entropy's." in distinct.details
     assert "The captions of 1 of 1 of these are clearly less often true." in distinct.details
     assert distinct.caveat == "The literal listener clearly finds fewer by those of JOINT 30.0."
-    assert distinct.details.startswith(
-        "JOINT has CIDEr, beam 60.0 ▼ (75.0); R@10 by the literal listener 30.0 ▼ (50.0). "
-    )
+    assert distinct.details.startswith("JOINT has R@10 by the literal listener 30.0 ▼ (50.0). ")
     agreeing = learnt(of, Asides(judges_agree="0.99 [0.94, 1.00]"))[2]
     assert agreeing.caveat.endswith("ranks objectives like what pays (Spearman 0.99 [0.94, 1.00]).")
     assert truth.answer == "those of SCST 90.0 are clearly more often true than cross-entropy's (70.0)"
@@ -243,12 +242,12 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
 
 def test_how_captions_are_worded_is_told(rows):
     def said(**runs):
-        found = learnt(table(rows), Asides(worded=runs))
+        found = learnt(table(rows), Asides(worded=runs, two_verbs={"scst": "34.0 (5 to 60)"}))
         return next(finding for finding in found if finding.topic == "Wording of the best caption")
 
     base, seldom = {"distinct captions": 48.2, "two verbs": 0.3}, {"distinct captions": 60, "two verbs": 2}
     told = said(xe=base, scst={"distinct captions": 11, "two verbs": 34}, tok=seldom)
-    assert told.answer == "often ungrammatical are those of SCST 34.0 (in a hundred)"
+    assert told.answer == "often ungrammatical are those of SCST 34.0 (5 to 60) (in a hundred; lowest to highest seed)"
     seen, differ = told.caveat.split(". ")
     assert seen.endswith("which CIDEr and the checker of truth do not see")
     assert differ.endswith("fewest SCST 11.0, TOK 60.0, most TOK 60.0; cross-entropy 48.2.")
@@ -324,13 +323,14 @@ def test_advice_tells_where_few_captions_differ(rows):
 
 def test_what_to_pick_names_what_leads_for_each_use(rows):
     worded = {run: {"two verbs": 40.0 if run == "scst" else 0.0} for run in rows}
-    found = _to_pick(table(rows), Asides(worded=worded))
+    found = _to_pick(table(rows), Asides(worded=worded), "Elsewhere RL.")
     assert found is not None
     _, one, samples, diversity, distinct, both, truth = found.caveat.split("\n  - ")
     assert one == "One caption with the highest CIDEr: none; the highest number is SCST's."
     assert samples == "Random samples of high CIDEr: SCST."
-    assert diversity == "Diverse samples at little cost: none; nearest is TOK."
+    assert diversity == "Diverse samples at little cost: none; nearest is TOK (CIDEr, samples 15.0 ▼ (30.0))."
     assert distinct == "Captions that tell images apart, to a judge: none."
-    assert both == "Such captions, and as often true: none; least untrue of these: JOINT."
-    assert truth == "Captions that are true: SCST (often ungrammatical, in a hundred: SCST 40.0)."
+    least = "none; least untrue, with R@10 by the judge in brackets: JOINT 50.0 (60.0)"
+    assert both == f"Such captions, and as often true: {least}. Elsewhere RL."
+    assert truth == "Captions that are true: SCST; often ungrammatical, in a hundred: SCST 40.0."
     assert _to_pick(None, Asides()) is None

@@ -17,7 +17,7 @@ from invented_runs import write_report_config
 
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import in_short_smoothing, outcomes, report, uses
+from seqcap.report import outcomes, report, uses
 from seqcap.report.asides import misled, of_length, of_ranks, of_samples
 from seqcap.report.overview import DISTINCT
 from seqcap.report.reported import ReportConfig
@@ -319,21 +319,6 @@ def test_other_tables_are_told_in_a_phrase(tmp_path: Path):
     assert of_samples(file) == "XE 54.8, SLL 93.7"
 
 
-def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
-    assert in_short_smoothing._with_most_data(tmp_path, "") == ""
-    lines = ["a beam of 3,Tok,500 images,1,0,2", "a beam of 3,Tok,1000 images,-2.04,-3,-1"]
-    lines += [
-        "a beam of 3,Tok,per doubling,-3,-4,-2",
-        "greedy,Tok,1000 images,9,8,10",
-        "a beam of 3,Seq,1000 images,,,",
-    ]
-    file = tmp_path / "tables/sizes_gains.csv"
-    file.parent.mkdir()
-    file.write_text("\n".join(["block,row,column,ours,ours_low,ours_high", *lines]), encoding="utf-8")
-    told = in_short_smoothing._with_most_data(tmp_path, ", after 9 updates")
-    assert told == " With 1000 images, the most, after 9 updates: Tok -2.04 [-3, -1]."
-
-
 def test_in_short_tells_what_weaker_runs_say(here: Path):
     """Of a beam, of whatever claims have such comparisons among their details."""
     records = [recorded("smoothing", left="a"), recorded("smoothing", claim="L1", left="b")]
@@ -347,7 +332,7 @@ def test_in_short_tells_what_weaker_runs_say(here: Path):
             records.append(recorded("smoothing", claim=claim, level="detail", sides=sides, **names))
     invented_results("smoothing", records=records)
     write_report_config("smoothing")
-    line = next(line for line in written().splitlines() if line.startswith("- **Loss smoothing.** "))
+    line = next(line for line in written().splitlines() if line.startswith("- **Loss smoothing:** "))
     numbers = "+1.5 [0.3, 2.7]"
     told = f"ahead of MLE: Tok {numbers}, Seq {numbers}"
     assert f"A quarter as strong (details of 3 seeds, added later, without a verdict), {told}." in line
@@ -375,9 +360,11 @@ def test_studies_of_one_name_are_told_apart_by_their_data(here: Path):
     assert "**[a paper (flickr8k)](photos/sizes/report.md).**" in page
 
 
-def test_own_runs_that_a_judge_judged_stand_beside_the_table_of_all_objectives(here: Path):
-    """With how true they are, and cross-entropy's among them; of what the table has, nothing is told."""
-    found, true = {"first": 60.0, "second": 55.0, "tabled": 70.0}, {"first": 50.0, "second": 74.0, "tabled": 80.0}
+def test_the_nearest_of_the_own_runs_to_distinctive_and_true_captions_is_named(here: Path):
+    """Of what the table of all objectives lacks and likelihood's are not shown to be truer than: what a judge finds
+    most."""
+    found = {"first": 60.0, "second": 55.0, "third": 50.0, "tabled": 70.0}
+    true = {"first": 50.0, "second": 78.0, "third": 90.0, "tabled": 80.0}
     records = []
     for metric, of, base in (("fixed_R@10", found, 40.0), ("twin_R@10", found, 40.0), ("true_of_own", true, 78.0)):
         for run, value in of.items():
@@ -386,11 +373,15 @@ def test_own_runs_that_a_judge_judged_stand_beside_the_table_of_all_objectives(h
                 recorded("wtfrl", metric=metric, decoder="beam", left=run, right="tf", sides=sides, claim=run)
             )
     invented_results("wtfrl", records=records)
-    papers = {"wtfrl": Summary.read(Path("reports/wtfrl"))}
+    path = Path("reports/wtfrl/results/claims.json")
     rows = SimpleNamespace(objectives=[SimpleNamespace(label="TABLED")])
-    told = uses.others_judged(SimpleNamespace(papers=papers), rows)
-    levels = "FIRST 60.0 (50.0), SECOND 55.0 (74.0), TF 40.0 (78.0)"
-    assert told == f"In WTFRL's own runs, R@10 by the judge (true captions): {levels}."
+    report = SimpleNamespace(papers={"wtfrl": Summary.read(Path("reports/wtfrl"))})
+    assert uses.nearest_judged(report, rows) == ""
+    json_file.write_json(path, json_file.read_json(path) | {"likelihood": ["tf"]})
+    report = SimpleNamespace(papers={"wtfrl": Summary.read(Path("reports/wtfrl"))})
+    told = uses.nearest_judged(report, rows)
+    assert told.startswith("In WTFRL's own runs SECOND against TF: R@10 by the judge +15.0 [")
+    assert told.endswith(", true captions +0.0.")
 
 
 def test_own_runs_that_are_often_ungrammatical_have_their_seeds_range(here: Path):

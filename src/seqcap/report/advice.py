@@ -94,7 +94,7 @@ def _with_wording(overview: Overview, base: Row, row: Advice, asides: Asides) ->
     others = [other for other in ahead if other.label not in shares]
     others.sort(key=lambda other: other.levels[row.column].value, reverse=True)
     following = others[:_MOST_NEXT]
-    names = [f"{other.label} {other.levels[row.column].value:.1f}" for other in following]
+    names = [f"{other.label} ({_levels(other, [row.column])})" for other in following]
     each = [_costs(overview, base, other) for other in following]
     shared = tuple(column for column in each[0] if all(column in costs for costs in each)) if each else ()
     return replace(led, ungrammatical=", ".join(told), next=_either(names) if names else "", next_costs=shared)
@@ -161,7 +161,8 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     note = ""
     if most is not None and most is not nearest:
         note = f"More diverse, at a higher cost: {most.label} ({_levels(most, [DIVERSITY, SAMPLES])})."
-    return _advice(overview, use, f"none; nearest is {nearest.label}", nearest, columns, note)
+    take = f"none; nearest is {nearest.label} ({overview.beside_likelihood(nearest, SAMPLES)})"
+    return _advice(overview, use, take, nearest, columns, note)
 
 
 def _distinctiveness(overview: Overview, base: Row) -> Advice:
@@ -205,8 +206,10 @@ def _distinct_and_true(overview: Overview, base: Row) -> Advice | None:
     assert truest is not None
     tied = [truest, *(row for row in overview.close(truest, TRUTH) if row in distinct)]
     first = overview.best(CIDER, tied) or truest
-    names = _either([_named(row, TRUTH) for row in (first, *(row for row in tied if row is not first))])
-    return _advice(overview, use, f"none; least untrue of these: {names}", first, columns, "")
+    tied = [first, *(row for row in tied if row is not first)]
+    names = [f"{row.label} {row.levels[TRUTH].value:.1f} ({row.levels[column].value:.1f})" for row in tied]
+    take = f"none; least untrue, with {column} in brackets: {_either(names)}"
+    return _advice(overview, use, take, first, columns, "")
 
 
 def _truth(overview: Overview, base: Row) -> Advice | None:

@@ -27,7 +27,7 @@ from seqcap.report.overview import (
     Overview,
 )
 from seqcap.report.summary import RESULTS, Summary
-from seqcap.report.uses import others_judged, uses
+from seqcap.report.uses import nearest_judged, uses
 from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
 DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
@@ -148,7 +148,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
-    advised = advice(rows, asides, {DISTINCT_AND_TRUE: others_judged(report, rows)})
+    advised = advice(rows, asides, {DISTINCT_AND_TRUE: nearest_judged(report, rows)})
     return found | {
         "rows": rows,
         "table": rows.markdown(

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from seqcap.report.advice import Advice, advice
+from seqcap.report.advice import DISTINCT_AND_TRUE, Advice, advice
 from seqcap.report.all_papers import Reported
 from seqcap.report.asides import Asides
 from seqcap.report.finding import Finding
@@ -16,7 +16,7 @@ from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
 from seqcap.report.overview import Overview
 from seqcap.report.summary import Claim, Summary
-from seqcap.report.uses import ungrammatical_in_own_runs
+from seqcap.report.uses import nearest_judged, ungrammatical_in_own_runs
 from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
 
 _FAILED = {REVERSED: "reversed", LESS: "without effect"}
@@ -30,7 +30,7 @@ def in_short(
     asides: Asides,
 ) -> list[Finding]:
     """What is found on each question, without those of which nothing is known. `rows`: the table of all objectives."""
-    told = [_to_pick(rows, asides)]
+    told = [_to_pick(rows, asides, nearest_judged(report, rows) if rows else "")]
     told += learnt(rows, asides, ungrammatical_in_own_runs(report)) if rows else []
     told += [of_smoothing(report, main), _of_what_holds(report), _of_what_failed(report)]
     told += [on_data(report, data, of, main) for data, of in on_other_data.items()]
@@ -38,23 +38,24 @@ def in_short(
     return [finding for finding in told if finding]
 
 
-def _to_pick(rows: Overview | None, asides: Asides) -> Finding | None:
-    """What to take for each use."""
+def _to_pick(rows: Overview | None, asides: Asides, nearest: str = "") -> Finding | None:
+    """What to take for each use. `nearest`: what comes near to captions that are distinctive and true, of own runs."""
     if rows is None:
         return None
-    told = [_named(row) for row in advice(rows, asides)]
+    told = [_named(row, nearest) for row in advice(rows, asides)]
     if not told:
         return None
     answer = "for each use what leads, and what is not told apart from it"
     return Finding("To pick", answer, f"[What each costs](#what-to-use-when).{_listed(told)}")
 
 
-def _named(row: Advice) -> str:
-    """ "One caption with the highest CIDEr: A, B (often ungrammatical: A; else C)"."""
-    names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
-    other = f"; else {row.next}" if row.next else ""
-    often = f" (often ungrammatical, in a hundred: {row.ungrammatical}{other})" if row.ungrammatical else ""
-    return f"{capital(row.use)}: {names}{often}."
+def _named(row: Advice, nearest: str) -> str:
+    """ "One caption with the highest CIDEr: A, B; often ungrammatical, in a hundred: A 30.0; with few such: C (..)"."""
+    names = ", ".join(row.leading) or row.take
+    other = f"; with few such: {row.next}" if row.next else ""
+    often = f"; often ungrammatical, in a hundred: {row.ungrammatical}{other}" if row.ungrammatical else ""
+    beside = f" {nearest}" if nearest and row.use == DISTINCT_AND_TRUE else ""
+    return f"{capital(row.use)}: {names}{often}.{beside}"
 
 
 def _of_what_holds(report: Reported) -> Finding | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from seqcap.report import own_runs, unknown_words
 from seqcap.report.all_papers import Reported, link
-from seqcap.report.asides import lines_of, updates
+from seqcap.report.asides import updates
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital, fared, numbers, shortly
@@ -27,7 +27,6 @@ _ELSEWHERE = {
 _KINDS = ("L1", "L3")
 _WITH_ATTENTION = "L6b"  # the main one with attention
 _GERMAN = ("de_en_seq_bleu4_batch", "de_en_mle")  # the comparison that L8 is of, from German
-_GAINS = "tables/sizes_gains.csv"  # of a study of data size
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
@@ -51,12 +50,15 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
     details = [
         _otherwise(alike),
         _on_other_data(report, alike),
-        _of_weaker_runs(summary),
         *_asked_elsewhere(others),
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
-    answer = f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}"
-    caveat = f"{runs}, {shortly(what)}, against {against}: {numbers_here}."
+    which = ", ".join(link(_SMOOTHING, claim) for claim in summary.claims if claim.verdict == HOLDS)
+    names = f" (holds: {which})" if which else ""
+    answer = (
+        f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}{names}"
+    )
+    caveat = f"{runs}, {shortly(what)}, against {against}: {numbers_here}. {_of_weaker_runs(summary)}".strip()
     return Finding("Loss smoothing", answer, caveat, " ".join(filter(None, details)))
 
 
@@ -199,10 +201,9 @@ def of_studies(report: Reported) -> list[str]:
             f"*{capital(claim.words)}*: {claim.sentence} ({claim.deciding.metric} {numbers(claim.deciding)})"
             for claim in summary.claims
         ]
-        after = _after(folder, summary.claims[0].deciding) if summary.claims else ""
-        most, unknown = _with_most_data(folder, after), unknown_words.in_words(folder)
+        unknown = unknown_words.in_words(folder)
         note = f" {capital(unknown)}." if unknown else ""
-        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{most}{note}")
+        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{note}")
     return told
 
 
@@ -210,17 +211,3 @@ def _after(folder: Path, line: Line) -> str:
     """ ", after 8,960 updates": of the runs of a comparison."""
     number = updates(folder, line.left)
     return f", after {number:,} updates" if number else ""
-
-
-def _with_most_data(folder: Path, after: str) -> str:
-    """What each loss gains over likelihood with the most training images, by a study of data size; "" of another."""
-    lines = [line for line in lines_of(folder / _GAINS) if line["block"].startswith("a beam") and line["ours"]]
-    sizes = list(dict.fromkeys(line["column"] for line in lines if line["column"].endswith(" images")))
-    if not sizes:
-        return ""
-    gains = [
-        f"{line['row']} {line['ours']} [{line['ours_low']}, {line['ours_high']}]"
-        for line in lines
-        if line["column"] == sizes[-1]
-    ]
-    return f" With {sizes[-1]}, the most{after}: {', '.join(gains)}."

@@ -88,7 +88,8 @@ def _of_wording(overview: Overview, base: Row, asides: Asides, own_wording: str)
     few = [row for row in most if row not in many]
     answer = f"no objective writes more than {MANY:.0f} ungrammatical ones in a hundred"
     if many:
-        answer = f"often ungrammatical are those of {named(many, TWO_VERBS)} (in a hundred)"
+        shares = [f"{row.label} {asides.two_verbs.get(row.run, '')}".strip() for row in many]
+        answer = f"often ungrammatical are those of {', '.join(shares)} (in a hundred; lowest to highest seed)"
     others = f" {named(few, TWO_VERBS)};" if few else ""
     seen = "These have two verbs (*there is a man is in the grass*), which CIDEr and the checker of truth do not see."
     caveat = [seen, f"{capital(differ)}."] if many else [f"{capital(differ)}."]
@@ -186,14 +187,14 @@ def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Findin
     best = overview.best(column, better)
     assert best is not None
     first, *others = leaders(overview, best, base, column)
-    answer = f"by those of {first.label} {who} finds most images ({overview.beside_likelihood(first, column)})"
+    levels = "; ".join(filter(None, [overview.beside_likelihood(first, name) for name in (column, CIDER)]))
+    answer = f"by those of {first.label} {who} finds most images ({levels})"
     if overview.is_ahead(base, first, TRUTH):
         true, of_base = first.levels[TRUTH].value, base.levels[TRUTH].value
         answer += f", but they are clearly less often true ({true:.1f} of a hundred against {of_base:.1f})"
     also = [name for name in (LITERAL, TRUTH) if overview.has(name)]
     tied = ", ".join(_named_with(row, column, also) for row in others)
-    levels = [overview.beside_likelihood(first, name) for name in (CIDER, LITERAL, PRECISION)]
-    known = "; ".join(filter(None, levels))
+    known = "; ".join(filter(None, [overview.beside_likelihood(first, name) for name in (LITERAL, PRECISION)]))
     details = [f"{first.label} has {known}."] if known else []
     details += [f"Not told apart from it: {tied}."] if tied else []
     details.append(f"By those of {_labels(better)} {who} finds clearly more images than by cross-entropy's.")

@@ -7,7 +7,7 @@ from seqcap.report import own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.elsewhere import There
 from seqcap.report.outcomes import by_whom, counted, in_print, numbers, shortly, words
-from seqcap.report.overview import CIDER, Overview
+from seqcap.report.overview import CIDER, TRUTH, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS
 
@@ -35,8 +35,12 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
         if claim is not None:
             controls = [other for other in report.shown(paper) if other.control and other.deciding.difference]
             judged = _by_the_judge(claim, controls)
+            asked = summary.said["finding"].get("across")
+            on_one = rows.compared(asked["left"], asked["right"], TRUTH) if rows and asked else ""
             verdict = ", ".join(filter(None, [words(claim), _by_whom(claim, judged)]))
-            verdict += _among_others(claim, judged, controls) + _by_words(claim, controls) + _by_truth(claim, controls)
+            verdict += (
+                _among_others(claim, judged, controls) + _by_words(claim, controls) + _by_truth(claim, controls, on_one)
+            )
             notes = _notes(paper, summary, claim, judged, rows)
             notes += [_of_control(paper, control) for control in controls if control is not judged]
             sentence = summary.said["finding"]["sentence"]
@@ -105,13 +109,18 @@ def _by_words(claim: Claim, controls: Sequence[Claim]) -> str:
     return ""
 
 
-def _by_truth(claim: Claim, controls: Sequence[Claim]) -> str:
-    """What a claim that holds costs in truth, by a control."""
+def _by_truth(claim: Claim, controls: Sequence[Claim], on_one: str) -> str:
+    """What a claim that holds costs in truth, by a control; where that is open, also by the table of all objectives,
+    `on_one`."""
     for control in controls:
         _, measure, _, *sides = control.deciding.key
         is_alike = measure == own_runs.TRUTH and tuple(sides) == claim.deciding.key[3:]
         if is_alike and claim.verdict == HOLDS:
-            return f"; true captions {numbers(control.deciding)}" + f", {control.verdict}" * (control.verdict != HOLDS)
+            told = f"; true captions {numbers(control.deciding)}"
+            if control.verdict == HOLDS:
+                return told
+            also = f" (on one captioner {on_one})" if on_one else ""
+            return f"{told}, {control.verdict}{also}"
     return ""
 
 

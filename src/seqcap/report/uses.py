@@ -40,16 +40,18 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
     return {use: text for use, text in texts.items() if text}
 
 
-def others_judged(report: Reported, rows: Overview) -> str:
-    """What a judge finds by the papers' own runs that are not in the table of all objectives, and how true they are."""
+def nearest_judged(report: Reported, rows: Overview) -> str:
+    """Of each paper's own runs that the table of all objectives lacks, and that are not shown to be less true than
+    likelihood's, that of which the judge finds most more: both differences; "" without one."""
     labels, told = {row.label for row in rows.objectives}, []
     for summary in filter(own_runs.knows_a_judge, report.papers.values()):
-        found, true = (own_runs.levels(summary, measure) for measure in (own_runs.JUDGE, own_runs.TRUTH))
-        others = [label for label in found if label in true and label not in labels]
-        others.sort(key=lambda label: -found[label])
-        sides = [f"{label} {found[label]:.1f} ({true[label]:.1f})" for label in others]
-        begin = f"In {summary.said['label']}'s own runs, R@10 by the judge (true captions)"
-        told += [f"{begin}: {', '.join(sides)}."] if sides else []
+        found = own_runs.against_likelihood(summary, own_runs.JUDGE)
+        truth = own_runs.against_likelihood(summary, own_runs.TRUTH)
+        names = [name for name in found if name in truth and name not in labels and truth[name].side != -1]
+        if names:
+            best = max(names, key=lambda name: float(found[name].difference))
+            of_both = f"R@10 by the judge {numbers(found[best])}, true captions {numbers(truth[best])}"
+            told.append(f"In {summary.said['label']}'s own runs {found[best].sides}: {of_both}.")
     return " ".join(told)
 
 

@@ -62,10 +62,11 @@ def ungrammatical(measured: Measured, labels: Mapping[str, str]) -> list[str]:
     range. `labels`: run -> its name; runs without one are left out."""
     shares = {run: of[TWO_VERBS] for run, of in measured.items() if run in labels and TWO_VERBS in of}
     many = sorted((run for run in shares if fmean(shares[run]) > MANY), key=lambda run: -fmean(shares[run]))
-    return [f"{labels[run]} {_with_range(shares[run])}" for run in many]
+    return [f"{labels[run]} {with_range(shares[run])}" for run in many]
 
 
-def _with_range(by_seed: Sequence[float]) -> str:
+def with_range(by_seed: Sequence[float]) -> str:
+    """ "13.9 (0 to 39)": the mean of seeds, and the lowest and highest."""
     ends = f"{min(by_seed):.0f} to {max(by_seed):.0f}" if len(by_seed) > 1 else "one seed"
     return f"{fmean(by_seed):.1f} ({ends})"
 
