@@ -157,11 +157,6 @@ def _of_temperatures(overview: Overview, base: Row, tempered: Mapping[str, str])
     if poorer:
         also = f", {_labels(fuller)} clearly more" if fuller else ""
         told.append(f"As diverse, {len(poorer)} of {len(known)} tell clearly fewer true facts{also}.")
-    better = _ahead(overview, base, MORE_CIDER)
-    others = [f"{row.label} {tempered[row.label]}" for row in better if row.label in tempered]
-    if others:
-        what = "Objectives at another temperature, too, beside cross-entropy's as diverse"
-        told.append(f"{what} ([all](across/report.md)): {', '.join(others)}.")
     if not tempered:
         told.append("Objectives are drawn at temperature 1 alone.")
     return told

@@ -189,7 +189,7 @@ def in_words(provenance: Mapping[str, Any]) -> dict[str, str]:
         "day": provenance["day"] or NOT_RECORDED,
         "processor": _processor(provenance),
         "versions": ", ".join(versions) or NOT_RECORDED,
-        "runs": str(len(provenance["minutes"]) or NOT_RECORDED),
+        "runs": str(len(provenance["minutes"]) + len(provenance.get("untimed", [])) or NOT_RECORDED),
         "training": minutes_of_training(provenance) or NOT_RECORDED,
         "everything": _everything_in_words(provenance),
     }
