@@ -90,7 +90,7 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert samples.otherwise == "Div-2, samples 25.0 ▼ (75.0); CIDEr, beam 78.0 (75.0)"
     assert samples.costs == (DIVERSITY,)
     # TOK's samples are more diverse, and worse; its best caption is not.
-    assert diversity.take == "none; nearest is TOK (CIDEr, samples 15.0 ▼ (30.0))"
+    assert diversity.take == "none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); CIDEr, samples 15.0 ▼ (30.0))"
     assert diversity.gains == "Div-2, samples 90.0 ▲ (75.0)"
     assert diversity.otherwise.startswith("CIDEr, samples 15.0 ▼ (30.0)")
     assert diversity.note == ""
@@ -102,11 +102,11 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
 
 def test_what_comes_nearest_is_named(rows):
     between = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18}}))[2]
-    assert between.take == "none; nearest is SEQ (CIDEr, samples 18.0 ▼ (30.0))"
+    assert between.take == "none; nearest is SEQ (Div-2, samples 86.0 ▲ (75.0); CIDEr, samples 18.0 ▼ (30.0))"
     assert between.note == "More diverse, at a higher cost: TOK (Div-2, samples 90.0; CIDEr, samples 15.0)."
     # What says less that is true is not near.
     false = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18, TRUTH: 40}}))[2]
-    assert false.take == "none; nearest is TOK (CIDEr, samples 15.0 ▼ (30.0))"
+    assert false.take == "none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); CIDEr, samples 15.0 ▼ (30.0))"
     # Of the truest, which are not told apart, that with the highest CIDEr is named first.
     rows["joint"] = COOPERATION | {LITERAL: 65}
     both = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))[-2]
@@ -124,8 +124,13 @@ def test_what_is_clearly_better_is_advised(rows):
     broken = Asides(worded={"tok": {"two verbs": 33.66}, "scst": {"two verbs": 20.0}})
     one = advice(table(rows), broken)[0]
     assert (one.ungrammatical, one.next) == ("TOK 33.7", "")
+    truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 80}}), broken)[-1]
+    assert (truth.ungrammatical, truth.next) == ("SCST 20.0", "JOINT (true captions 80.0)")
+    assert CIDER in truth.next_costs
+    # What is as often true, and seldom ungrammatical, is named first.
     truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 85}}), broken)[-1]
-    assert (truth.ungrammatical, truth.next, truth.next_costs) == ("SCST 20.0", "JOINT (true captions 85.0)", (CIDER,))
+    assert (truth.take, truth.tied) == ("**JOINT**", "SCST")
+    assert (truth.ungrammatical, truth.next) == ("SCST 20.0", "")
     assert distinct.use == "captions that tell images apart, to a judge"
     assert distinct.take == "**JOINT**"
     people = "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0; true captions 100.0."
@@ -327,7 +332,7 @@ def test_what_to_pick_names_what_leads_for_each_use(rows):
     _, one, samples, diversity, distinct, both, truth = found.caveat.split("\n  - ")
     assert one == "One caption with the highest CIDEr: none; the highest number is SCST's."
     assert samples == "Random samples of high CIDEr: SCST."
-    assert diversity == "Diverse samples at little cost: none; nearest is TOK (CIDEr, samples 15.0 ▼ (30.0))."
+    assert diversity.startswith("Diverse samples at little cost: none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); ")
     assert distinct == "Captions that tell images apart, to a judge: none."
     least = "none; least untrue, with R@10 by the judge in brackets: JOINT 50.0 (60.0)"
     assert both == f"Such captions, and as often true: {least}. Elsewhere RL."

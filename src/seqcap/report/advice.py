@@ -1,8 +1,9 @@
 """What to use when, by the table of every objective on one captioner. Nothing is advised that is clearly worse than
 cross-entropy in what one would use it for; where nothing is clearly better, that is said."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 from seqcap.report.asides import Asides, often_ungrammatical
@@ -59,10 +60,11 @@ def advice(overview: Overview, asides: Asides = _NONE, more: Mapping[str, str] =
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    uses = (_one_caption, _samples, _diversity, _distinctiveness, _distinct_and_true, _truth)
+    broken = often_ungrammatical(overview.objectives, asides)
+    uses = (_one_caption, _samples, _diversity, _distinctiveness, _distinct_and_true, partial(_truth, broken))
     known = [row for use in uses if (row := use(overview, base)) is not None]
     noted = [_with_notes(row, _of_samples(overview, row, asides.tempered), more.get(row.use, "")) for row in known]
-    return [_with_wording(overview, base, row, asides) for row in noted]
+    return [_with_wording(overview, base, row, asides, broken) for row in noted]
 
 
 def _with_notes(row: Advice, *notes: str) -> Advice:
@@ -80,15 +82,17 @@ def _of_samples(overview: Overview, row: Advice, tempered: Mapping[str, str]) ->
     return f"CIDEr of its samples {gain} over cross-entropy's at the temperature of equal Div-2{also}."
 
 
-def _with_wording(overview: Overview, base: Row, row: Advice, asides: Asides) -> Advice:
+def _with_wording(overview: Overview, base: Row, row: Advice, asides: Asides, shares: Mapping[str, float]) -> Advice:
     """How many captions of what leads are ungrammatical, where many are, and what is next best of the others; and where
-    few differ. It is known of the best caption of a beam alone."""
+    few differ. It is known of the best caption of a beam alone. `shares`: `often_ungrammatical`."""
     if row.column in (SAMPLES, DIVERSITY):
         return row
     led = _with_alike(overview, base, row, asides)
-    shares = often_ungrammatical(overview.objectives, asides)
     told = [f"{label} {share:.1f}" for label, share in shares.items() if label in row.leading]
     if not told:
+        return led
+    led = replace(led, ungrammatical=", ".join(told))
+    if row.first not in shares:
         return led
     ahead = [other for other in overview.objectives if overview.is_ahead(other, base, row.column)]
     others = [other for other in ahead if other.label not in shares]
@@ -97,7 +101,7 @@ def _with_wording(overview: Overview, base: Row, row: Advice, asides: Asides) ->
     names = [f"{other.label} ({_levels(other, [row.column])})" for other in following]
     each = [_costs(overview, base, other) for other in following]
     shared = tuple(column for column in each[0] if all(column in costs for costs in each)) if each else ()
-    return replace(led, ungrammatical=", ".join(told), next=_either(names) if names else "", next_costs=shared)
+    return replace(led, next=_either(names) if names else "", next_costs=shared)
 
 
 def _with_alike(overview: Overview, base: Row, row: Advice, asides: Asides) -> Advice:
@@ -111,7 +115,7 @@ def _with_alike(overview: Overview, base: Row, row: Advice, asides: Asides) -> A
 
 def _costs(overview: Overview, base: Row, row: Row) -> tuple[str, ...]:
     """The columns in which a row is clearly worse than cross-entropy."""
-    columns = (CIDER, overview.distinct, TRUTH, RECALL, SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)
+    columns = (CIDER, overview.distinct, LITERAL, TRUTH, RECALL, SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)
     return tuple(column for column in columns if overview.is_ahead(base, row, column))
 
 
@@ -161,7 +165,8 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     note = ""
     if most is not None and most is not nearest:
         note = f"More diverse, at a higher cost: {most.label} ({_levels(most, [DIVERSITY, SAMPLES])})."
-    take = f"none; nearest is {nearest.label} ({overview.beside_likelihood(nearest, SAMPLES)})"
+    both = "; ".join(overview.beside_likelihood(nearest, column) for column in (DIVERSITY, SAMPLES))
+    take = f"none; nearest is {nearest.label} ({both})"
     return _advice(overview, use, take, nearest, columns, note)
 
 
@@ -212,7 +217,8 @@ def _distinct_and_true(overview: Overview, base: Row) -> Advice | None:
     return _advice(overview, use, take, first, columns, "")
 
 
-def _truth(overview: Overview, base: Row) -> Advice | None:
+def _truth(broken: Collection[str], overview: Overview, base: Row) -> Advice | None:
+    """`broken`: objectives that are often ungrammatical, so that others that lead are named first."""
     if not overview.has(TRUTH):
         return None
     use = "captions that are true"
@@ -220,13 +226,16 @@ def _truth(overview: Overview, base: Row) -> Advice | None:
     if best is None or not overview.is_ahead(best, base, TRUTH):
         return Advice(use, "none", "", "", "")
     columns = [TRUTH, PRECISION], [CIDER, WORDS, RECALL, RECALL_OF_SAMPLES, overview.distinct]
-    return _led(overview, base, use, best, columns)
+    return _led(overview, base, use, best, columns, broken)
 
 
-def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -> Advice:
-    """Advice where the best one of the first column is ahead of cross-entropy."""
+def _led(
+    overview: Overview, base: Row, use: str, best: Row, columns: Columns, last: Collection[str] = frozenset()
+) -> Advice:
+    """Advice where the best one of the first column is ahead of cross-entropy. `last`: objectives that are named after
+    the others."""
     column = columns[0][0]
-    leading = leaders(overview, best, base, column)
+    leading = sorted(leaders(overview, best, base, column), key=lambda row: row.label in last)
     first, *others = leading
     led = _advice(overview, use, f"**{first.label}**{_width(first, column)}", first, columns, "")
     tied = ", ".join(_named(row, column) for row in others)

@@ -3,6 +3,7 @@ table across papers; first_page_texts/ has its words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -10,7 +11,7 @@ from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts, unknown_words
 from seqcap.report.advice import DISTINCT_AND_TRUE, advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
-from seqcap.report.asides import Asides, misled, true_shares
+from seqcap.report.asides import Asides, misled, true_shares, updates
 from seqcap.report.in_short import in_short
 from seqcap.report.in_short_smoothing import of_studies
 from seqcap.report.main_claims import left_out, main_claims
@@ -156,6 +157,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
             more={
                 **_worded(asides),
                 "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
+                "updates": {run: f"{number:,}" for run, number in _updates(report.folder / ACROSS, rows).items()},
                 "minutes used": {run: f"{number:.1f}" for run, number in taken.items()},
             },
         ),
@@ -168,6 +170,12 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),
     }
+
+
+def _updates(folder: Path, rows: Overview) -> dict[str, int]:
+    """Run -> how often it was updated within its budget, of the runs that were."""
+    numbers_of = {row.run: updates(folder, row.run) for row in rows.rows}
+    return {run: number for run, number in numbers_of.items() if number}
 
 
 def _trained_on(data: Sequence[Mapping[str, Any]]) -> str:

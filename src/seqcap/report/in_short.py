@@ -16,7 +16,7 @@ from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
 from seqcap.report.overview import Overview
 from seqcap.report.summary import Claim, Summary
-from seqcap.report.uses import nearest_judged, ungrammatical_in_own_runs
+from seqcap.report.uses import nearest_judged
 from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
 
 _FAILED = {REVERSED: "reversed", LESS: "without effect"}
@@ -31,7 +31,7 @@ def in_short(
 ) -> list[Finding]:
     """What is found on each question, without those of which nothing is known. `rows`: the table of all objectives."""
     told = [_to_pick(rows, asides, nearest_judged(report, rows) if rows else "")]
-    told += learnt(rows, asides, ungrammatical_in_own_runs(report)) if rows else []
+    told += learnt(rows, asides) if rows else []
     told += [of_smoothing(report, main), _of_what_holds(report), _of_what_failed(report)]
     told += [on_data(report, data, of, main) for data, of in on_other_data.items()]
     told += [of_cost(report, rows), of_origin(report)]
@@ -72,11 +72,9 @@ def _of_what_failed(report: Reported) -> Finding | None:
     """Which claims of each paper are reversed or without effect, and what may explain most of them."""
     counts, told = Counter[str](), []
     for summary, claims in _judged(report):
-        failed = {
-            words: [claim.id for claim in claims if claim.verdict == verdict] for verdict, words in _FAILED.items()
-        }
-        counts.update({words: len(names) for words, names in failed.items()})
-        which = "; ".join(f"{words} {', '.join(names)}" for words, names in failed.items() if names)
+        failed = {words: [claim for claim in claims if claim.verdict == verdict] for verdict, words in _FAILED.items()}
+        counts.update({words: len(of) for words, of in failed.items()})
+        which = "; ".join(f"{words} {', '.join(map(_briefly, of))}" for words, of in failed.items() if of)
         known = summary.said["finding"].get("failing", "") if report.on_generated else ""
         told += [f"{summary.said['label']} ({which}){f': {known}' * bool(known)}."] if which else []
     if not told:
@@ -84,6 +82,11 @@ def _of_what_failed(report: Reported) -> Finding | None:
     answer = " and ".join(f"{count} {words}" for words, count in counts.items() if count)
     where = "[Each](#what-did-not-reproduce), and by paper what may explain most of it:"
     return Finding("What failed", f"of the papers' claims, {answer}", f"{where}{_listed(told)}")
+
+
+def _briefly(claim: Claim) -> str:
+    """With its sentence where the opposite was found."""
+    return f"*{claim.sentence}* ({claim.id})" if claim.verdict == REVERSED else claim.id
 
 
 def _judged(report: Reported) -> Iterator[tuple[Summary, list[Claim]]]:

@@ -1,6 +1,5 @@
 """What *In short* says of other data: how the comparisons that decide claims here came out there."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,9 +8,9 @@ from seqcap.report.all_papers import Reported
 from seqcap.report.elsewhere import Pair
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
-from seqcap.report.outcomes import numbers, shortly
+from seqcap.report.outcomes import fared, numbers, shortly
 from seqcap.report.overview import ACROSS
-from seqcap.report.verdicts import HOLDS, NOT_RUN
+from seqcap.report.verdicts import NOT_RUN
 
 _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
 
@@ -63,9 +62,19 @@ def _against_print(of: Mapping[str, Any]) -> int:
 
 
 def _how_alike(of: Mapping[str, Any]) -> str:
-    kinds = {"smaller there (in points)": of["smaller"], "against print": _against_print(of)}
-    how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
-    return f"Of those with the same sign {how}." if how else ""
+    """How large those with the same sign are there and, apart from that, which way they go."""
+    number = len(of["alike"])
+    if not number:
+        return ""
+    sizes = {"smaller there (in points)": of["smaller"], "larger": number - of["smaller"]}
+    ways = {"as print says": int(of["as_claimed"]), "against print": _against_print(of)}
+    told = [_counts(counts) for counts in (sizes, ways)]
+    divided = " (without that of which details disagree)" if of["divided"] else ""
+    return f"Of those with the same sign{divided} {'; and '.join(told)}."
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return " and ".join(f"{count} {_is(count)} {kind}" for kind, count in counts.items() if count)
 
 
 def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
@@ -107,11 +116,11 @@ def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
 
 
 def _counted_there(report: Reported, data: str) -> str:
-    """How many claims hold on other data, of several papers that today's rule judges there."""
+    """How claims fared on other data, of several papers that today's rule judges there."""
     papers = [there for there in report.published[data].values() if not there.rule]
-    verdicts = sum((there.counts(control=False) for there in papers), Counter[str]())
-    run = verdicts.total() - verdicts[NOT_RUN]
-    return f"By today's rule {verdicts[HOLDS]} of {run} claims hold there." if len(papers) > 1 else ""
+    claims = [claim for there in papers for claim in there.claims]
+    run = [claim for claim in claims if not claim.control and claim.verdict != NOT_RUN]
+    return f"By today's rule, of {len(run)} claims there {fared(run)}." if len(papers) > 1 else ""
 
 
 def _of_unknown_words(report: Reported, data: str) -> str:
@@ -139,7 +148,7 @@ def _there(pair: Pair) -> str:
 def _judged(report: Reported, paper: str, pair: Pair, data: str) -> str:
     """ "; the claim *holds* there"."""
     there = report.elsewhere(paper, pair.claim).get(data)
-    return f"; the claim *{there.words.rpartition('the claim: ')[2]}* there" if there else ""
+    return f"; the claim *{there.words.rpartition('the whole claim: ')[2]}* there" if there else ""
 
 
 def _is(number: int) -> str:
@@ -161,7 +170,7 @@ def _lacking_there(report: Reported, data: str) -> str:
     if of_papers := report.without_another_judge(data):
         told.append(f"for {' and '.join(of_papers)} a judge of another kind than what pays")
     if told and ACROSS not in report.published[data]:
-        told.append("the table of all objectives, so that no pick is tested there")
+        told.append("the table of all objectives, so that picks are of scenes alone")
     todays = [str(there.said["label"]) for _, there in papers if not there.rule]
     is_mixed = 0 < len(todays) < len(papers)
     by_rule = f" All papers there but {', '.join(todays)} are judged by an older rule." if is_mixed else ""

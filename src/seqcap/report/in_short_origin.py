@@ -96,7 +96,7 @@ def _unrecorded(report: Reported) -> str:
     for data, papers in report.published.items():
         unknown = [str(summary.said["label"]) for summary in papers.values() if not summary.provenance["commit"]]
         if unknown:
-            told.append(f"{', '.join(unknown)} on {data}" if len(unknown) < len(papers) else data)
+            told.append(f"on {data} {', '.join(unknown)}" if len(unknown) < len(papers) else data)
     return "; ".join(told)
 
 

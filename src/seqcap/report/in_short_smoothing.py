@@ -17,11 +17,11 @@ _SMOOTHING = "smoothing"  # the paper
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
 # Its claims that ask the same of another captioner or task, and of which.
 _ELSEWHERE = {
-    "L6b": "With attention, Tok-Seq",
-    "L7": "In translation to French, BLEU, Tok",
-    "L8": "In translation to French, BLEU, Seq",
-    "L9a": "In translation to French, BLEU, Tok-Seq",
-    "L9b": "From German, BLEU, Tok-Seq",
+    "L6b": "with attention, Tok-Seq",
+    "L7": "in translation to French, BLEU, Tok",
+    "L8": "in translation to French, BLEU, Seq",
+    "L9a": "in translation to French, BLEU, Tok-Seq",
+    "L9b": "from German, BLEU, Tok-Seq",
 }
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
@@ -40,7 +40,7 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
     alike = [*(claim for claim in kinds if _is_compared_alike(claim.deciding, line)), of.claim]
     compared = [
         f"{claim.deciding.sides.partition(' against ')[0]} {numbers(claim.deciding)}"
-        + f", *{_marked(claim)}*" * (claim is not of.claim)
+        + f", *{_verdict(claim)}*" * (claim is not of.claim)
         for claim in alike
     ]
     others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
@@ -53,7 +53,8 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
         *_asked_elsewhere(others),
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
-    which = ", ".join(link(_SMOOTHING, claim) for claim in summary.claims if claim.verdict == HOLDS)
+    held = [claim for claim in summary.claims if claim.verdict == HOLDS and not claim.control]
+    which = "; ".join(f"{claim.id}, {_ELSEWHERE.get(claim.id, claim.sentence)}" for claim in held)
     names = f" (holds: {which})" if which else ""
     answer = (
         f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}{names}"
@@ -139,7 +140,7 @@ def _by_side(lines: Sequence[Line]) -> str:
 def _asked_elsewhere(claims: Sequence[Claim]) -> list[str]:
     """What claims of other captioners or tasks say: those that hold, and the main one with attention."""
     return [
-        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{_verdict(claim)}* ({link(_SMOOTHING, claim)}"
+        f"{capital(_ELSEWHERE[claim.id])}: {numbers(claim.deciding)}, *{_verdict(claim)}* ({link(_SMOOTHING, claim)}"
         f"{', changed after a result was seen' * claim.changed}{_from_german(claim)})."
         for claim in claims
         if claim.verdict == HOLDS or claim.id == _WITH_ATTENTION
@@ -193,7 +194,7 @@ def _by_greedy(claim: Claim) -> str:
 
 
 def of_studies(report: Reported) -> list[str]:
-    """What each study of ours says of its questions."""
+    """What each study of ours says of its questions; of one whose captions have unknown words, that alone."""
     told = []
     for folder, summary in report.studies.items():
         page, title = report.page(folder), report.named_study(summary, summary.said["title"])
@@ -201,9 +202,8 @@ def of_studies(report: Reported) -> list[str]:
             f"*{capital(claim.words)}*: {claim.sentence} ({claim.deciding.metric} {numbers(claim.deciding)})"
             for claim in summary.claims
         ]
-        unknown = unknown_words.in_words(folder)
-        note = f" {capital(unknown)}." if unknown else ""
-        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{note}")
+        said = unknown_words.in_words(folder) or "; ".join(claims)
+        told.append(f"**{f'[{title}]({page})' if page else title}.** {capital(said)}.")
     return told
 
 

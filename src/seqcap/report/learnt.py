@@ -31,15 +31,14 @@ _MOST_WORDED = 4
 _NONE = Asides()
 
 
-def learnt(overview: Overview, asides: Asides = _NONE, own_wording: str = "") -> list[Finding]:
-    """What is found of each quality of captions; "clearly" is what the table tells apart. `own_wording`: how captions
-    of the papers' own runs are worded."""
+def learnt(overview: Overview, asides: Asides = _NONE) -> list[Finding]:
+    """What is found of each quality of captions; "clearly" is what the table tells apart."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
     told = [
         _of_quality(overview, base),
-        _of_wording(overview, base, asides, own_wording),
+        _of_wording(overview, base, asides),
         _of_samples(overview, base, asides),
     ]
     told += [_of_distinctiveness(overview, base, asides), _of_truth(overview, base, asides)]
@@ -65,7 +64,7 @@ def _of_quality(overview: Overview, base: Row) -> Finding | None:
     return Finding(topic, answer, f"{'; '.join(told)}.")
 
 
-def _of_wording(overview: Overview, base: Row, asides: Asides, own_wording: str) -> Finding | None:
+def _of_wording(overview: Overview, base: Row, asides: Asides) -> Finding | None:
     """How many of the best captions are no sentence, and how many differ, beside cross-entropy's."""
     of_base = asides.worded.get(base.run, {})
     known = [row for row in overview.objectives if row.run in asides.worded]
@@ -94,7 +93,7 @@ def _of_wording(overview: Overview, base: Row, asides: Asides, own_wording: str)
     seen = "These have two verbs (*there is a man is in the grass*), which CIDEr and the checker of truth do not see."
     caveat = [seen, f"{capital(differ)}."] if many else [f"{capital(differ)}."]
     details = f"Two verbs, as no reference has, in a hundred captions:{others} cross-entropy {of_base[TWO_VERBS]:.1f}."
-    return Finding(topic, answer, _joined(caveat), f"{details} {own_wording}".strip())
+    return Finding(topic, answer, _joined(caveat), details)
 
 
 def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None:

@@ -3,13 +3,12 @@ objectives on one captioner."""
 
 from collections.abc import Mapping, Sequence
 
-from seqcap.report import elsewhere, own_runs, wording
+from seqcap.report import elsewhere, own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.outcomes import numbers
-from seqcap.report.overview import ACROSS, Overview
-from seqcap.report.summary import RESULTS, Claim, Line
+from seqcap.report.overview import Overview
+from seqcap.report.summary import Claim, Line
 from seqcap.report.verdicts import HOLDS
-from seqcap.report.wording import MANY
 
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
@@ -77,17 +76,6 @@ def _of_quality(report: Reported) -> str:
         if told:
             text += f" *On {data}* so compared: {', '.join(told)}."
     return text
-
-
-def ungrammatical_in_own_runs(report: Reported) -> str:
-    """Which of the papers' own runs often write ungrammatical captions, each with the range of its seeds."""
-    told = []
-    for paper, summary in report.papers.items():
-        measured = wording.read_by_seed(report.folder / paper / RESULTS)
-        many = wording.ungrammatical(measured, own_runs.labels(summary))
-        if many and paper != ACROSS:
-            told.append(f"{summary.said['label']}'s {', '.join(many)}")
-    return f"In the papers' own runs, where more than {MANY:.0f} (by seed): {'; '.join(told)}." if told else ""
 
 
 def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
