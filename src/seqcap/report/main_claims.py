@@ -20,6 +20,7 @@ class MainClaim:
     claim: Claim
     sentence: str
     verdict: str  # in words
+    beside: str  # what others say of the same sides
     greedy: str  # the same comparison of greedy captions; "" without one
     there: Mapping[str, There]  # data -> the same comparison on it
     judged: Claim | None  # the control that asks the judge, where an own listener decides
@@ -38,9 +39,8 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
             asked = summary.said["finding"].get("across")
             on_one = rows.compared(asked["left"], asked["right"], TRUTH) if rows and asked else ""
             verdict = ", ".join(filter(None, [words(claim), _by_whom(claim, judged)]))
-            verdict += (
-                _among_others(claim, judged, controls) + _by_words(claim, controls) + _by_truth(claim, controls, on_one)
-            )
+            beside = _among_others(claim, judged, controls) + _by_words(claim, controls)
+            beside += _by_truth(claim, controls, on_one)
             notes = _notes(paper, summary, claim, judged, rows)
             notes += [_of_control(paper, control) for control in controls if control is not judged]
             sentence = summary.said["finding"]["sentence"]
@@ -48,7 +48,9 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
             of_greedy = numbers(greedy) if greedy else ""
             judged_there = {} if judged is None else report.elsewhere(paper, judged)
             there = report.elsewhere(paper, claim)
-            found.append(MainClaim(paper, claim, sentence, verdict, of_greedy, there, judged, judged_there, notes))
+            found.append(
+                MainClaim(paper, claim, sentence, verdict, beside, of_greedy, there, judged, judged_there, notes)
+            )
     return found
 
 
