@@ -254,7 +254,7 @@ def test_how_captions_are_worded_is_told(rows):
     told = said(xe=base, scst={"distinct captions": 11, "two verbs": 34}, tok=seldom)
     assert told.answer == "often ungrammatical are those of SCST 34.0 (5 to 60) (in a hundred; lowest to highest seed)"
     seen, differ = told.caveat.split(". ")
-    assert seen.endswith("which CIDEr and the checker of truth do not see")
+    assert seen.endswith("which CIDEr and the checker of truth do not see; other faults were not counted")
     assert differ.endswith("fewest SCST 11.0, TOK 60.0, most TOK 60.0; cross-entropy 48.2.")
     assert told.details == "Two verbs, as no reference has, in a hundred captions: TOK 2.0; cross-entropy 0.3."
     few = said(xe=base, tok=seldom)
@@ -315,11 +315,11 @@ def test_what_samples_gain_over_a_temperature_is_noted(rows):
 
 
 def test_advice_tells_where_few_captions_differ(rows):
-    """Fewer than half as many as cross-entropy's, of the best caption of a beam alone."""
+    """Fewer than half as many as cross-entropy's, of the best caption of a beam alone and of what is named first."""
     shares = {"xe": 48.0, "scst": 11.0, "tok": 30.0}
     worded = {run: {"distinct captions": share} for run, share in shares.items()}
     *_, truth = found = advice(table(rows), Asides(worded=worded))
-    assert truth.alike == "SCST 11.0; cross-entropy 48.0"
+    assert truth.alike == "SCST 11.0 in a hundred, cross-entropy 48.0"
     assert not any(row.alike for row in found[:-1])
     worded["scst"] = {"distinct captions": 24.0}
     assert advice(table(rows), Asides(worded=worded))[-1].alike == ""
@@ -327,11 +327,12 @@ def test_advice_tells_where_few_captions_differ(rows):
 
 def test_what_to_pick_names_what_leads_for_each_use(rows):
     worded = {run: {"two verbs": 40.0 if run == "scst" else 0.0} for run in rows}
-    found = _to_pick(table(rows), Asides(worded=worded), "Elsewhere RL.")
+    asides = Asides(worded=worded, two_verbs={"scst": "40.0 (one seed)"})
+    found = _to_pick(table(rows), asides, "Elsewhere RL.")
     assert found is not None
     _, one, samples, diversity, distinct, both, truth = found.caveat.split("\n  - ")
     assert one == "One caption with the highest CIDEr: none; the highest number is SCST's."
-    assert samples == "Random samples of high CIDEr: SCST."
+    assert samples == "Random samples of high CIDEr: SCST; not known whether these are grammatical."
     assert diversity.startswith("Diverse samples at little cost: none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); ")
     assert distinct == "Captions that tell images apart, to a judge: none."
     least = "none; least untrue, with R@10 by the judge in brackets: JOINT 50.0 (60.0)"

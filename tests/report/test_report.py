@@ -17,7 +17,7 @@ from invented_runs import write_report_config
 
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import outcomes, report, uses
+from seqcap.report import in_short_origin, outcomes, report, uses
 from seqcap.report.asides import misled, of_length, of_ranks, of_samples
 from seqcap.report.overview import DISTINCT
 from seqcap.report.reported import ReportConfig
@@ -172,7 +172,6 @@ def test_in_short_names_what_is_told_on_other_data_alone(here: Path):
     lines = written().splitlines()
     (line,) = [line for line in lines if line.startswith("- **Photos:** ")]
     assert "3 are open (an interval has 0 in it, here, there or both)." in line
-    (line,) = [line for line in lines if line.startswith("- **Photos.** ")]
     assert "Told from 0 there alone: *a beats b* (CIDEr -1.5 [-1.7, -1.3], against it); *a beats b* (CIDEr +1.5" in line
     assert line.count("for it)") == 1
 
@@ -336,6 +335,19 @@ def test_in_short_tells_what_weaker_runs_say(here: Path):
     numbers = "+1.5 [0.3, 2.7]"
     told = f"ahead of MLE: Tok {numbers}, Seq {numbers}"
     assert f"A quarter as strong (details of 3 seeds, added later, without a verdict), {told}." in line
+
+
+def test_in_short_tells_what_updates_of_each_objective_take(tmp_path: Path):
+    """In the table of all objectives, where their budget is minutes."""
+    curves = tmp_path / "across/results/curves.csv"
+    curves.parent.mkdir(parents=True)
+    curves.write_text("run,step\na,500\na,2000\nb,500\n", encoding="utf-8")
+    across = SimpleNamespace(provenance={"minutes": {"a": 1.0, "b": 2.0, "c": 3.0}})
+    report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
+    rows = SimpleNamespace(rows=[SimpleNamespace(label=run.upper(), run=run) for run in "abcd"])
+    assert in_short_origin._of_updates(report, rows) == "; 1,000 updates take 0.5 (A) to 4.0 (B) minutes"
+    rows.rows = rows.rows[1:]
+    assert in_short_origin._of_updates(report, rows) == ""
 
 
 def test_in_short_names_the_results_of_which_no_commit_is_known(here: Path):

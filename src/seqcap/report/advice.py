@@ -4,6 +4,7 @@ cross-entropy in what one would use it for; where nothing is clearly better, tha
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 
 from seqcap.report.asides import Asides, often_ungrammatical
@@ -49,9 +50,9 @@ class Advice:
     tied: str = ""  # the others that lead, which are not told apart from it
     costs: tuple[str, ...] = ()  # the columns in which the first one is clearly worse than cross-entropy
     ungrammatical: str = ""  # how many captions of those that lead are so, where many are
-    alike: str = ""  # how many captions of those that lead differ, where few do
+    alike: str = ""  # how many captions of the first one differ, where few do
     next: str = ""  # what is then the best of the others, by the first column
-    next_costs: tuple[str, ...] = ()  # of all of these, as `costs`
+    next_costs: tuple[str, ...] = ()  # of any of these, as `costs`
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
@@ -100,17 +101,18 @@ def _with_wording(overview: Overview, base: Row, row: Advice, asides: Asides, sh
     following = others[:_MOST_NEXT]
     names = [f"{other.label} ({_levels(other, [row.column])})" for other in following]
     each = [_costs(overview, base, other) for other in following]
-    shared = tuple(column for column in each[0] if all(column in costs for costs in each)) if each else ()
-    return replace(led, next=_either(names) if names else "", next_costs=shared)
+    costs = tuple(dict.fromkeys(chain.from_iterable(each)))
+    return replace(led, next=_either(names) if names else "", next_costs=costs)
 
 
 def _with_alike(overview: Overview, base: Row, row: Advice, asides: Asides) -> Advice:
-    """How many captions of what leads differ, where fewer than half as many as cross-entropy's do."""
+    """How many captions of the first one differ, where fewer than half as many as cross-entropy's do."""
     usual = asides.worded.get(base.run, {}).get(DISTINCT_CAPTIONS)
-    by_label = {of.label: asides.worded.get(of.run, {}).get(DISTINCT_CAPTIONS) for of in overview.objectives}
-    shares = {label: share for label in row.leading if (share := by_label[label]) is not None}
-    few = [f"{label} {share:.1f}" for label, share in shares.items() if usual and share < usual / 2]
-    return replace(row, alike=f"{', '.join(few)}; cross-entropy {usual:.1f}" if few else "")
+    runs = {of.label: of.run for of in overview.objectives}
+    share = asides.worded.get(runs.get(row.first, ""), {}).get(DISTINCT_CAPTIONS)
+    if not row.leading or usual is None or share is None or share >= usual / 2:
+        return row
+    return replace(row, alike=f"{row.first} {share:.1f} in a hundred, cross-entropy {usual:.1f}")
 
 
 def _costs(overview: Overview, base: Row, row: Row) -> tuple[str, ...]:

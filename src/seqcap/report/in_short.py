@@ -14,7 +14,7 @@ from seqcap.report.in_short_smoothing import of_smoothing
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
-from seqcap.report.overview import Overview
+from seqcap.report.overview import SAMPLES, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.uses import nearest_judged
 from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
@@ -42,20 +42,23 @@ def _to_pick(rows: Overview | None, asides: Asides, nearest: str = "") -> Findin
     """What to take for each use. `nearest`: what comes near to captions that are distinctive and true, of own runs."""
     if rows is None:
         return None
-    told = [_named(row, nearest) for row in advice(rows, asides)]
+    told = [_named(row, nearest, is_worded=bool(asides.two_verbs)) for row in advice(rows, asides)]
     if not told:
         return None
     answer = "for each use what leads, and what is not told apart from it"
     return Finding("To pick", answer, f"[What each costs](#what-to-use-when).{_listed(told)}")
 
 
-def _named(row: Advice, nearest: str) -> str:
+def _named(row: Advice, nearest: str, *, is_worded: bool) -> str:
     """ "One caption with the highest CIDEr: A, B; often ungrammatical, in a hundred: A 30.0; with few such: C (..)"."""
-    names = ", ".join(row.leading) or row.take
+    names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
     other = f"; with few such: {row.next}" if row.next else ""
     often = f"; often ungrammatical, in a hundred: {row.ungrammatical}{other}" if row.ungrammatical else ""
+    # It is counted of the best caption of a beam alone.
+    unknown = "; not known whether these are grammatical" if is_worded and row.column == SAMPLES else ""
+    alike = f"; few differ: {row.alike}" if row.alike else ""
     beside = f" {nearest}" if nearest and row.use == DISTINCT_AND_TRUE else ""
-    return f"{capital(row.use)}: {names}{often}.{beside}"
+    return f"{capital(row.use)}: {names}{often}{unknown}{alike}.{beside}"
 
 
 def _of_what_holds(report: Reported) -> Finding | None:

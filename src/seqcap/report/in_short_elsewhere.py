@@ -23,11 +23,11 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[M
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
     numbers_there = _of_a_single_one(of) if number == 1 else _how_alike(of)
-    caveat = [numbers_there, _turned(report, data, of), _turned_details(of), _counted_there(report, data)]
+    caveat = [numbers_there, _turned(report, data, of), _turned_details(of), _told_there_alone(report, data, of)]
+    caveat += [_counted_there(report, data)]
     caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
-    details = [_told_there_alone(report, data, of), _of_the_judge(data, main)]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)), " ".join(filter(None, details)))
+    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)), _of_the_judge(data, main))
 
 
 def _of_one(of: Mapping[str, Any]) -> str:
@@ -42,7 +42,7 @@ def _of_one(of: Mapping[str, Any]) -> str:
 
 def _of_several(of: Mapping[str, Any]) -> str:
     agree, silent = _agree(of), _silent(of)
-    parts = [f"{agree or 'none'} {_has(agree)} the same sign there"]
+    parts = [f"{agree or 'none'} {_has(agree)} the same sign there, by both intervals, whatever q"]
     parts.append(f"{of['turned'] or 'none'} the opposite one")
     if silent:
         parts.append(f"{silent} {_is(silent)} open (an interval has 0 in it, here, there or both)")
@@ -62,19 +62,9 @@ def _against_print(of: Mapping[str, Any]) -> int:
 
 
 def _how_alike(of: Mapping[str, Any]) -> str:
-    """How large those with the same sign are there and, apart from that, which way they go."""
-    number = len(of["alike"])
-    if not number:
-        return ""
-    sizes = {"smaller there (in points)": of["smaller"], "larger": number - of["smaller"]}
-    ways = {"as print says": int(of["as_claimed"]), "against print": _against_print(of)}
-    told = [_counts(counts) for counts in (sizes, ways)]
-    divided = " (without that of which details disagree)" if of["divided"] else ""
-    return f"Of those with the same sign{divided} {'; and '.join(told)}."
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return " and ".join(f"{count} {_is(count)} {kind}" for kind, count in counts.items() if count)
+    kinds = {"smaller there (in points)": of["smaller"], "against print": _against_print(of)}
+    told = [f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count]
+    return f"Of those with the same sign {'; '.join(told)}." if told else ""
 
 
 def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:

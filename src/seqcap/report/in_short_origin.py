@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from seqcap.report import own_runs, provenance
 from seqcap.report.all_papers import Reported
+from seqcap.report.asides import updates
 from seqcap.report.finding import Finding
 from seqcap.report.outcomes import capital
 from seqcap.report.overview import ACROSS, Overview
@@ -15,6 +16,7 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
     together."""
     budget = rows.budget if rows else ""
     alike = f"each seed of an objective on one captioner has {budget} of a core, a budget that ranks nothing"
+    alike += _of_updates(report, rows) if rows else ""
     together = _together(report)
     of_each = "; ".join(filter(None, [alike if budget else "", _of_seeds(report)]))
     if not of_each and not together:
@@ -22,6 +24,17 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
     where = "[Of each objective](#all-objectives-on-one-captioner); " if budget else ""
     caveat = f"Not in these: the common start, and retrievers. {where}[of each paper](#where-this-comes-from)."
     return Finding("Cost", of_each or together, caveat, f"{capital(together)}." if of_each and together else "")
+
+
+def _of_updates(report: Reported, rows: Overview) -> str:
+    """ "; 1,000 updates take 0.1 (MIXER-BCMR) to 4.8 (PG-SPIDEr) minutes": in the table of all objectives."""
+    minutes = report.papers[ACROSS].provenance["minutes"]
+    made = {row.label: (row.run, updates(report.folder / ACROSS, row.run)) for row in rows.rows if row.run in minutes}
+    per_thousand = {label: 1000 * minutes[run] / number for label, (run, number) in made.items() if number}
+    if len(per_thousand) < 2:
+        return ""
+    ends = (min(per_thousand, key=per_thousand.__getitem__), max(per_thousand, key=per_thousand.__getitem__))
+    return f"; 1,000 updates take {' to '.join(f'{per_thousand[label]:.1f} ({label})' for label in ends)} minutes"
 
 
 def _of_seeds(report: Reported) -> str:

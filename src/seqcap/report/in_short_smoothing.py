@@ -27,6 +27,7 @@ _ELSEWHERE = {
 _KINDS = ("L1", "L3")
 _WITH_ATTENTION = "L6b"  # the main one with attention
 _GERMAN = ("de_en_seq_bleu4_batch", "de_en_mle")  # the comparison that L8 is of, from German
+_CHANGED = ", changed after a result was seen"
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
@@ -54,7 +55,9 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
     held = [claim for claim in summary.claims if claim.verdict == HOLDS and not claim.control]
-    which = "; ".join(f"{claim.id}, {_ELSEWHERE.get(claim.id, claim.sentence)}" for claim in held)
+    which = "; ".join(
+        f"{claim.id}, {_ELSEWHERE.get(claim.id, claim.sentence)}{_CHANGED * claim.changed}" for claim in held
+    )
     names = f" (holds: {which})" if which else ""
     answer = (
         f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}{names}"
@@ -141,7 +144,7 @@ def _asked_elsewhere(claims: Sequence[Claim]) -> list[str]:
     """What claims of other captioners or tasks say: those that hold, and the main one with attention."""
     return [
         f"{capital(_ELSEWHERE[claim.id])}: {numbers(claim.deciding)}, *{_verdict(claim)}* ({link(_SMOOTHING, claim)}"
-        f"{', changed after a result was seen' * claim.changed}{_from_german(claim)})."
+        f"{_CHANGED * claim.changed}{_from_german(claim)})."
         for claim in claims
         if claim.verdict == HOLDS or claim.id == _WITH_ATTENTION
     ]
@@ -194,7 +197,7 @@ def _by_greedy(claim: Claim) -> str:
 
 
 def of_studies(report: Reported) -> list[str]:
-    """What each study of ours says of its questions; of one whose captions have unknown words, that alone."""
+    """What each study of ours says of its questions."""
     told = []
     for folder, summary in report.studies.items():
         page, title = report.page(folder), report.named_study(summary, summary.said["title"])
@@ -202,8 +205,9 @@ def of_studies(report: Reported) -> list[str]:
             f"*{capital(claim.words)}*: {claim.sentence} ({claim.deciding.metric} {numbers(claim.deciding)})"
             for claim in summary.claims
         ]
-        said = unknown_words.in_words(folder) or "; ".join(claims)
-        told.append(f"**{f'[{title}]({page})' if page else title}.** {capital(said)}.")
+        unknown = unknown_words.in_words(folder)
+        note = f" {capital(unknown)}." if unknown else ""
+        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{note}")
     return told
 
 

@@ -90,7 +90,10 @@ def _of_wording(overview: Overview, base: Row, asides: Asides) -> Finding | None
         shares = [f"{row.label} {asides.two_verbs.get(row.run, '')}".strip() for row in many]
         answer = f"often ungrammatical are those of {', '.join(shares)} (in a hundred; lowest to highest seed)"
     others = f" {named(few, TWO_VERBS)};" if few else ""
-    seen = "These have two verbs (*there is a man is in the grass*), which CIDEr and the checker of truth do not see."
+    seen = (
+        "These have two verbs (*there is a man is in the grass*), which CIDEr and the checker of truth do not see; "
+        "other faults were not counted."
+    )
     caveat = [seen, f"{capital(differ)}."] if many else [f"{capital(differ)}."]
     details = f"Two verbs, as no reference has, in a hundred captions:{others} cross-entropy {of_base[TWO_VERBS]:.1f}."
     return Finding(topic, answer, _joined(caveat), details)

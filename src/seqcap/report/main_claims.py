@@ -42,7 +42,8 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
             beside = _among_others(claim, judged, controls) + _by_words(claim, controls)
             beside += _by_truth(claim, controls, on_one)
             notes = _notes(paper, summary, claim, judged, rows)
-            notes += [_of_control(paper, control) for control in controls if control is not judged]
+            others = [control for control in controls if control is not judged and not _is_beside(claim, control)]
+            notes += [_of_control(paper, control) for control in others]
             sentence = summary.said["finding"]["sentence"]
             greedy = own_runs.by_greedy(claim)
             of_greedy = numbers(greedy) if greedy else ""
@@ -124,6 +125,13 @@ def _by_truth(claim: Claim, controls: Sequence[Claim], on_one: str) -> str:
             also = f" (on one captioner {on_one})" if on_one else ""
             return f"{told}, {control.verdict}{also}"
     return ""
+
+
+def _is_beside(claim: Claim, control: Claim) -> bool:
+    """Whether what a control says stands beside the verdict."""
+    _, measure, _, *sides = control.deciding.key
+    is_alike = measure in (own_runs.LITERAL, own_runs.TRUTH) and tuple(sides) == claim.deciding.key[3:]
+    return is_alike and claim.verdict == HOLDS
 
 
 def _of_control(paper: str, control: Claim) -> str:
