@@ -229,7 +229,7 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     assert truth.answer == "those of SCST 90.0 are clearly more often true than cross-entropy's (70.0)"
     assert truth.caveat.startswith("Clearly less often true are those of JOINT 50.0; the others are not told apart")
     assert truth.details == "Cross-entropy's have 7.0 words; the truer ones have 7.0."
-    by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].details
+    by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].caveat
     told = "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals, of the third of"
     assert told in by_length
     # People's captions are found more often by the judge than any objective's; where they are not, this is told.

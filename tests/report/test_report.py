@@ -172,6 +172,7 @@ def test_in_short_names_what_is_told_on_other_data_alone(here: Path):
     lines = written().splitlines()
     (line,) = [line for line in lines if line.startswith("- **Photos:** ")]
     assert "3 are open (an interval has 0 in it, here, there or both)." in line
+    (line,) = [line for line in lines if line.startswith("- **Photos.** ")]
     assert "Told from 0 there alone: *a beats b* (CIDEr -1.5 [-1.7, -1.3], against it); *a beats b* (CIDEr +1.5" in line
     assert line.count("for it)") == 1
 
@@ -188,7 +189,8 @@ def test_in_short_says_where_other_data_do_not_know_what_is_true(here: Path, is_
 
 def test_in_short_tells_which_claims_failed_and_why(here: Path):
     """And how many hold; of other data no reason is known."""
-    for failing, dataset, why in (("", "scenes", ""), ("of y", "scenes", ": of y"), ("of y", "flickr8k", "")):
+    because = " Why, perhaps: of y."
+    for failing, dataset, why in (("", "scenes", ""), ("of y", "scenes", because), ("of y", "flickr8k", "")):
         records = [recorded("a", **REVERSED), recorded("a", claim="C2", left="b"), recorded("a", claim="C3", **UNSURE)]
         records.append(recorded("a", claim="Q1", left="q", **REVERSED))
         invented_results("a", dataset=dataset, records=records)
@@ -199,7 +201,7 @@ def test_in_short_tells_which_claims_failed_and_why(here: Path):
         page = written()
         assert "- **What holds:** of the papers' claims, A 1 of 3. " in page
         assert "- **What failed:** of the papers' claims, 1 reversed. " in page
-        assert f"\n  - A (reversed *a beats b* (C1)){why}.\n" in page
+        assert f"\n  - A, reversed: *a beats b* (C1).{why}\n" in page
 
 
 def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
@@ -337,6 +339,21 @@ def test_in_short_tells_what_weaker_runs_say(here: Path):
     assert f"A quarter as strong (details of 3 seeds, added later, without a verdict), {told}." in line
 
 
+@pytest.mark.parametrize("starts", [{}, {"pretrain-a": 2.25, "retriever-b": 1.0}])
+def test_in_short_tells_what_is_not_in_the_minutes_of_training(starts: dict[str, float]):
+    report = SimpleNamespace(papers={"across": SimpleNamespace(provenance={"minutes_of_starts": starts})})
+    of_each = " (minutes for all seeds: pretrain-a 2.2, retriever-b 1.0)" if starts else ""
+    assert in_short_origin._of_starts(report) == f"the common start, and retrievers{of_each}"
+
+
+def test_in_short_tells_how_claims_of_each_paper_fared_on_other_data(here: Path):
+    for paper in "ab":
+        invented_results(paper)
+        invented_results(paper, records=[recorded(paper, **REVERSED)], folder="reports/photos")
+    write_report_config("a", "b", Photos="reports/photos")
+    assert "By today's rule there: A, of 1 claims, 1 is reversed; B, of 1 claims, 1 is reversed." in written()
+
+
 def test_in_short_tells_what_updates_of_each_objective_take(tmp_path: Path):
     """In the table of all objectives, where their budget is minutes."""
     curves = tmp_path / "across/results/curves.csv"
@@ -409,7 +426,7 @@ def test_unknown_words_in_published_captions_are_told(here: Path):
             file.write_bytes(gzip.compress(json.dumps(shown).encode()))
     write_report_config("a", Photos="reports/photos", Sizes="reports/study")
     page = written()
-    of_many = "of a hundred captions have unknown words ([older decoding](#limits))."
+    of_many = "of a hundred texts have unknown words ([older decoding](#limits))."
     assert f" There of A's up to 50 {of_many}" in page
     assert f" Up to 100 {of_many}" in page
     assert "- *Older decoding*: " in page

@@ -14,10 +14,11 @@ from seqcap.report.in_short_smoothing import of_smoothing
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
-from seqcap.report.overview import SAMPLES, Overview
+from seqcap.report.overview import DISTINCT, SAMPLES, TWIN, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.uses import nearest_judged
-from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
+from seqcap.report.verdicts import HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
+from seqcap.report.wording import MANY
 
 _FAILED = {REVERSED: "reversed", LESS: "without effect"}
 
@@ -50,15 +51,16 @@ def _to_pick(rows: Overview | None, asides: Asides, nearest: str = "") -> Findin
 
 
 def _named(row: Advice, nearest: str, *, is_worded: bool) -> str:
-    """ "One caption with the highest CIDEr: A, B; often ungrammatical, in a hundred: A 30.0; with few such: C (..)"."""
+    """ "One caption with the highest CIDEr: A, B; often ungrammatical, in a hundred: A 30.0; with at most 10: C"."""
     names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
-    other = f"; with few such: {row.next}" if row.next else ""
+    other = f"; with at most {MANY:.0f}: {row.next}" if row.next else ""
     often = f"; often ungrammatical, in a hundred: {row.ungrammatical}{other}" if row.ungrammatical else ""
     # It is counted of the best caption of a beam alone.
     unknown = "; not known whether these are grammatical" if is_worded and row.column == SAMPLES else ""
     alike = f"; few differ: {row.alike}" if row.alike else ""
+    price = f"; {row.otherwise.partition('; ')[0]}" if row.column in (DISTINCT, TWIN) and row.leading else ""
     beside = f" {nearest}" if nearest and row.use == DISTINCT_AND_TRUE else ""
-    return f"{capital(row.use)}: {names}{often}{unknown}{alike}.{beside}"
+    return f"{capital(row.use)}: {names}{often}{unknown}{alike}{price}.{beside}"
 
 
 def _of_what_holds(report: Reported) -> Finding | None:
@@ -77,9 +79,9 @@ def _of_what_failed(report: Reported) -> Finding | None:
     for summary, claims in _judged(report):
         failed = {words: [claim for claim in claims if claim.verdict == verdict] for verdict, words in _FAILED.items()}
         counts.update({words: len(of) for words, of in failed.items()})
-        which = "; ".join(f"{words} {', '.join(map(_briefly, of))}" for words, of in failed.items() if of)
+        which = "; ".join(f"{words}: {', '.join(map(_briefly, of))}" for words, of in failed.items() if of)
         known = summary.said["finding"].get("failing", "") if report.on_generated else ""
-        told += [f"{summary.said['label']} ({which}){f': {known}' * bool(known)}."] if which else []
+        told += [f"{summary.said['label']}, {which}.{f' Why, perhaps: {known}.' * bool(known)}"] if which else []
     if not told:
         return None
     answer = " and ".join(f"{count} {words}" for words, count in counts.items() if count)
@@ -88,8 +90,7 @@ def _of_what_failed(report: Reported) -> Finding | None:
 
 
 def _briefly(claim: Claim) -> str:
-    """With its sentence where the opposite was found."""
-    return f"*{claim.sentence}* ({claim.id})" if claim.verdict == REVERSED else claim.id
+    return f"*{claim.sentence}* ({claim.id}{', in part' * (IN_PART in claim.words)})"
 
 
 def _judged(report: Reported) -> Iterator[tuple[Summary, list[Claim]]]:

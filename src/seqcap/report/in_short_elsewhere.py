@@ -10,6 +10,7 @@ from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import fared, numbers, shortly
 from seqcap.report.overview import ACROSS
+from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import NOT_RUN
 
 _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
@@ -23,11 +24,11 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[M
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
     numbers_there = _of_a_single_one(of) if number == 1 else _how_alike(of)
-    caveat = [numbers_there, _turned(report, data, of), _turned_details(of), _told_there_alone(report, data, of)]
-    caveat += [_counted_there(report, data)]
+    caveat = [numbers_there, _turned(report, data, of), _turned_details(of), _counted_there(report, data)]
     caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)), _of_the_judge(data, main))
+    details = [_told_there_alone(report, data, of), _of_the_judge(data, main)]
+    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)), " ".join(filter(None, details)))
 
 
 def _of_one(of: Mapping[str, Any]) -> str:
@@ -106,11 +107,19 @@ def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
 
 
 def _counted_there(report: Reported, data: str) -> str:
-    """How claims fared on other data, of several papers that today's rule judges there."""
-    papers = [there for there in report.published[data].values() if not there.rule]
-    claims = [claim for there in papers for claim in there.claims]
-    run = [claim for claim in claims if not claim.control and claim.verdict != NOT_RUN]
-    return f"By today's rule, of {len(run)} claims there {fared(run)}." if len(papers) > 1 else ""
+    """How the claims of each paper fared on other data, where today's rule judges several there; and which papers an
+    older one does."""
+    papers = report.published[data].values()
+    todays = {str(there.said["label"]): _run(there) for there in papers if not there.rule}
+    older = [str(there.said["label"]) for there in papers if there.rule]
+    told = [f"{label}, of {len(claims)} claims, {fared(claims)}" for label, claims in todays.items() if claims]
+    parts = [f"By today's rule there: {'; '.join(told)}."] if len(told) > 1 else []
+    parts += [f"{' and '.join(older)} {_is(len(older))} judged by an older rule there."] if told and older else []
+    return " ".join(parts)
+
+
+def _run(there: Summary) -> list[Claim]:
+    return [claim for claim in there.claims if not claim.control and claim.verdict != NOT_RUN]
 
 
 def _of_unknown_words(report: Reported, data: str) -> str:
@@ -161,10 +170,7 @@ def _lacking_there(report: Reported, data: str) -> str:
         told.append(f"for {' and '.join(of_papers)} a judge of another kind than what pays")
     if told and ACROSS not in report.published[data]:
         told.append("the table of all objectives, so that picks are of scenes alone")
-    todays = [str(there.said["label"]) for _, there in papers if not there.rule]
-    is_mixed = 0 < len(todays) < len(papers)
-    by_rule = f" All papers there but {', '.join(todays)} are judged by an older rule." if is_mixed else ""
-    return f"Lacking there: {'; '.join(told)}.{by_rule}" if told else by_rule.strip()
+    return f"Lacking there: {'; '.join(told)}." if told else ""
 
 
 def _has_only_sentences(report: Reported, data: str) -> bool:

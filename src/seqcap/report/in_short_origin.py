@@ -22,8 +22,16 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
     if not of_each and not together:
         return None
     where = "[Of each objective](#all-objectives-on-one-captioner); " if budget else ""
-    caveat = f"Not in these: the common start, and retrievers. {where}[of each paper](#where-this-comes-from)."
+    caveat = f"Not in these: {_of_starts(report)}. {where}[of each paper](#where-this-comes-from)."
     return Finding("Cost", of_each or together, caveat, f"{capital(together)}." if of_each and together else "")
+
+
+def _of_starts(report: Reported) -> str:
+    """What runs start from, and is not in their minutes: of the table of all objectives with what it took."""
+    across = report.papers.get(ACROSS)
+    minutes = across.provenance.get("minutes_of_starts", {}) if across else {}
+    told = [f"{name} {taken:.1f}" for name, taken in minutes.items()]
+    return "the common start, and retrievers" + (f" (minutes for all seeds: {', '.join(told)})" if told else "")
 
 
 def _of_updates(report: Reported, rows: Overview) -> str:
@@ -49,7 +57,7 @@ def _of_seeds(report: Reported) -> str:
     if not minutes:
         return ""
     ends = (min(minutes, key=minutes.__getitem__), max(minutes, key=minutes.__getitem__))
-    told = " to ".join(f"{minutes[name]:.1f} ({name})" for name in ends)
+    told = " to ".join(f"{minutes[name]:.1f} (*{name}*)" for name in ends)
     return f"a seed in the papers' own runs took {told} minutes"
 
 

@@ -197,7 +197,7 @@ def _by_greedy(claim: Claim) -> str:
 
 
 def of_studies(report: Reported) -> list[str]:
-    """What each study of ours says of its questions."""
+    """What each study of ours says of its questions; of one whose captions have unknown words, that alone."""
     told = []
     for folder, summary in report.studies.items():
         page, title = report.page(folder), report.named_study(summary, summary.said["title"])
@@ -205,9 +205,8 @@ def of_studies(report: Reported) -> list[str]:
             f"*{capital(claim.words)}*: {claim.sentence} ({claim.deciding.metric} {numbers(claim.deciding)})"
             for claim in summary.claims
         ]
-        unknown = unknown_words.in_words(folder)
-        note = f" {capital(unknown)}." if unknown else ""
-        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{note}")
+        said = unknown_words.in_words(folder) or "; ".join(claims)
+        told.append(f"**{f'[{title}]({page})' if page else title}.** {capital(said)}.")
     return told
 
 

@@ -250,7 +250,7 @@ def _of_truth(overview: Overview, base: Row, asides: Asides) -> Finding | None:
     caveat = [f"{of_worse}{'; the others are not told apart from it' * rest}.", _of_facts(overview, base)]
     details = [_in_words(better, base)]
     if worse and asides.at_equal_length:
-        details.append(
+        caveat.append(
             "Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
             f"{asides.at_equal_length} (points, without intervals, of the third of captions that have a pair)."
         )
