@@ -9,6 +9,7 @@ import pytest
 from seqcap.report.advice import advice
 from seqcap.report.asides import Asides
 from seqcap.report.in_short import _to_pick
+from seqcap.report.in_short_smoothing import _on_one_captioner
 from seqcap.report.learnt import learnt
 from seqcap.report.overview import (
     CIDER,
@@ -278,7 +279,9 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     rest = "those of JOINT +3.0 are not told apart."
     assert said(beside).caveat.endswith(f"which takes no training, {expected}, {rest}")
     assert said(beside).details.endswith("Objectives are drawn at temperature 1 alone.")
-    assert "alone" not in said(beside, tempered={"SCST": "at 2 -9.0 [-10.0, -8.0]"}).details
+    warm = said(beside, tempered={"SCST": "at 2 -9.0 [-10.0, -8.0]"})
+    assert "alone" not in warm.details
+    assert warm.caveat.endswith("Drawn at another temperature than 1 themselves: SCST at 2 -9.0 [-10.0, -8.0].")
     rivals = "5, 6, 7 at 0.5"
     of_rivals = f"Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of {rivals}; "
     assert of_rivals in said(rows, rivals=rivals).details
@@ -339,3 +342,11 @@ def test_what_to_pick_names_what_leads_for_each_use(rows):
     assert both == f"Such captions, and as often true: {least}. Elsewhere RL."
     assert truth == "Captions that are true: SCST; often ungrammatical, in a hundred: SCST 40.0."
     assert _to_pick(None, Asides()) is None
+
+
+def test_what_of_smoothing_is_better_on_one_captioner_is_told(rows):
+    of = table(rows)
+    smoothed = [replace(row, paper="smoothing" if row.run == "tok" else "p") for row in of.rows]
+    told = _on_one_captioner(replace(of, rows=smoothed))
+    assert told == "On [one captioner](#all-objectives-on-one-captioner) clearly better: TOK in Div-2, samples."
+    assert _on_one_captioner(of) == _on_one_captioner(None) == ""

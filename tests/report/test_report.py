@@ -154,27 +154,34 @@ def test_a_paper_is_of_the_first_folder_of_other_data_that_has_it(here: Path):
     assert "left out" not in page
 
 
-def test_in_short_names_what_is_told_on_other_data_alone(here: Path):
-    """With whether that is for the claim or against it; and what stands with zero inside is counted."""
+def test_in_short_names_claims_that_are_decided_otherwise_on_other_data(here: Path):
+    """What stands with zero inside is counted."""
     records = [
         recorded("a", **UNSURE),
         recorded("a", claim="C2", left="b", **UNSURE),
         recorded("a", claim="C3", left="c"),
+        recorded("a", claim="C4", left="d"),
     ]
     invented_results("a", records=records)
     there = [
         recorded("a", **REVERSED),
         recorded("a", claim="C2", left="b"),
         recorded("a", claim="C3", left="c", **UNSURE),
+        recorded("a", claim="C4", left="d"),
     ]
     invented_results("a", records=there, folder="reports/photos")
     write_report_config("a", Photos="reports/photos")
-    lines = written().splitlines()
-    (line,) = [line for line in lines if line.startswith("- **Photos:** ")]
+    (line,) = [line for line in written().splitlines() if line.startswith("- **Photos:** ")]
     assert "3 are open (an interval has 0 in it, here, there or both)." in line
-    (line,) = [line for line in lines if line.startswith("- **Photos.** ")]
-    assert "Told from 0 there alone: *a beats b* (CIDEr -1.5 [-1.7, -1.3], against it); *a beats b* (CIDEr +1.5" in line
-    assert line.count("for it)") == 1
+    told = "C1 is reversed (here cannot be told); C2 holds (here cannot be told)."
+    assert f"Other verdicts there: {told}" in line
+
+
+def test_in_short_tells_where_a_claim_that_failed_holds(here: Path):
+    invented_results("a", records=[recorded("a", **REVERSED)])
+    invented_results("a", folder="reports/photos")
+    write_report_config("a", Photos="reports/photos")
+    assert "\n  - A, reversed: *a beats b* (C1, holds on Photos).\n" in written()
 
 
 @pytest.mark.parametrize("is_known_there", [False, True])

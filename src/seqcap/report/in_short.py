@@ -17,7 +17,7 @@ from seqcap.report.outcomes import capital
 from seqcap.report.overview import DISTINCT, SAMPLES, TWIN, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.uses import nearest_judged
-from seqcap.report.verdicts import HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
+from seqcap.report.verdicts import HOLDS, IN_PART, LESS, NOT_RUN, REVERSED, decided
 from seqcap.report.wording import MANY
 
 _FAILED = {REVERSED: "reversed", LESS: "without effect"}
@@ -33,7 +33,7 @@ def in_short(
     """What is found on each question, without those of which nothing is known. `rows`: the table of all objectives."""
     told = [_to_pick(rows, asides, nearest_judged(report, rows) if rows else "")]
     told += learnt(rows, asides) if rows else []
-    told += [of_smoothing(report, main), _of_what_holds(report), _of_what_failed(report)]
+    told += [of_smoothing(report, main, rows), _of_what_holds(report), _of_what_failed(report)]
     told += [on_data(report, data, of, main) for data, of in on_other_data.items()]
     told += [of_cost(report, rows), of_origin(report)]
     return [finding for finding in told if finding]
@@ -67,7 +67,7 @@ def _of_what_holds(report: Reported) -> Finding | None:
     """How many of each paper's claims hold."""
     held = [
         f"{summary.said['label']} {sum(claim.verdict == HOLDS for claim in claims)} of {len(claims)}"
-        for summary, claims in _judged(report)
+        for _, summary, claims in _judged(report)
     ]
     answer = f"of the papers' claims, {', '.join(held)}"
     return Finding("What holds", answer, "[Which](#claims).") if held else None
@@ -76,10 +76,11 @@ def _of_what_holds(report: Reported) -> Finding | None:
 def _of_what_failed(report: Reported) -> Finding | None:
     """Which claims of each paper are reversed or without effect, and what may explain most of them."""
     counts, told = Counter[str](), []
-    for summary, claims in _judged(report):
+    for paper, summary, claims in _judged(report):
         failed = {words: [claim for claim in claims if claim.verdict == verdict] for verdict, words in _FAILED.items()}
         counts.update({words: len(of) for words, of in failed.items()})
-        which = "; ".join(f"{words}: {', '.join(map(_briefly, of))}" for words, of in failed.items() if of)
+        briefly = {words: [_briefly(report, paper, claim) for claim in of] for words, of in failed.items() if of}
+        which = "; ".join(f"{words}: {', '.join(of)}" for words, of in briefly.items())
         known = summary.said["finding"].get("failing", "") if report.on_generated else ""
         told += [f"{summary.said['label']}, {which}.{f' Why, perhaps: {known}.' * bool(known)}"] if which else []
     if not told:
@@ -89,16 +90,19 @@ def _of_what_failed(report: Reported) -> Finding | None:
     return Finding("What failed", f"of the papers' claims, {answer}", f"{where}{_listed(told)}")
 
 
-def _briefly(claim: Claim) -> str:
-    return f"*{claim.sentence}* ({claim.id}{', in part' * (IN_PART in claim.words)})"
+def _briefly(report: Reported, paper: str, claim: Claim) -> str:
+    """With where it holds."""
+    there = report.elsewhere(paper, claim)
+    held = [f", holds on {data}" for data, of in there.items() if decided(of.words) == HOLDS and not of.rule]
+    return f"*{claim.sentence}* ({claim.id}{', in part' * (IN_PART in claim.words)}{''.join(held)})"
 
 
-def _judged(report: Reported) -> Iterator[tuple[Summary, list[Claim]]]:
+def _judged(report: Reported) -> Iterator[tuple[str, Summary, list[Claim]]]:
     """The papers that today's rule judges, with their claims that were run."""
-    for summary in report.papers.values():
+    for paper, summary in report.papers.items():
         claims = [claim for claim in summary.claims if not claim.control and claim.verdict != NOT_RUN]
         if claims and not summary.rule:
-            yield summary, claims
+            yield paper, summary, claims
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -5,13 +5,13 @@ from typing import Any
 
 from seqcap.report import own_runs, unknown_words
 from seqcap.report.all_papers import Reported
-from seqcap.report.elsewhere import Pair
+from seqcap.report.elsewhere import WHOLE, Pair
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import fared, numbers, shortly
 from seqcap.report.overview import ACROSS
 from seqcap.report.summary import Claim, Summary
-from seqcap.report.verdicts import NOT_RUN
+from seqcap.report.verdicts import COUNTED, NOT_RUN, decided
 
 _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
 
@@ -23,12 +23,11 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[M
     if not number:
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
-    numbers_there = _of_a_single_one(of) if number == 1 else _how_alike(of)
-    caveat = [numbers_there, _turned(report, data, of), _turned_details(of), _counted_there(report, data)]
+    caveat = [_how_alike(of) if number > 1 else "", _turned(report, data, of), _turned_details(of)]
+    caveat += [_counted_there(report, data), _decided_there_alone(report, data)]
     caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    details = [_told_there_alone(report, data, of), _of_the_judge(data, main)]
-    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)), " ".join(filter(None, details)))
+    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)), _of_the_judge(data, main))
 
 
 def _of_one(of: Mapping[str, Any]) -> str:
@@ -88,13 +87,6 @@ def _turned_details(of: Mapping[str, Any]) -> str:
     return f"{len(details)} of the claims' details {_has(len(details))} the opposite sign there, as {example}."
 
 
-def _told_there_alone(report: Reported, data: str, of: Mapping[str, Any]) -> str:
-    """By today's rule."""
-    papers = report.published[data]
-    told = [_there(pair) for paper, pair in of["one_sided"] if pair.there.side and not papers[paper].rule]
-    return f"Told from 0 there alone: {'; '.join(told)}." if told else ""
-
-
 def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
     """What a judge finds of a main claim of an own listener, there and here."""
     told = [
@@ -118,6 +110,21 @@ def _counted_there(report: Reported, data: str) -> str:
     return " ".join(parts)
 
 
+def _decided_there_alone(report: Reported, data: str) -> str:
+    """Claims that are decided on other data, and here otherwise or not: by today's rule."""
+    told = dict[tuple[str, str], list[str]]()
+    for paper, claim in report.claims():
+        there = report.elsewhere(paper, claim).get(data)
+        verdict = decided(there.words.rpartition(WHOLE)[2]) if there and not there.rule else ""
+        if verdict not in ("", claim.verdict) and not claim.control:
+            told.setdefault((verdict, claim.verdict), []).append(claim.id)
+    parts = [
+        f"{', '.join(names)} {' (here '.join(COUNTED[verdict][len(names) > 1] for verdict in verdicts)})"
+        for verdicts, names in told.items()
+    ]
+    return f"Other verdicts there: {'; '.join(parts)}." if parts else ""
+
+
 def _run(there: Summary) -> list[Claim]:
     return [claim for claim in there.claims if not claim.control and claim.verdict != NOT_RUN]
 
@@ -130,14 +137,6 @@ def _of_unknown_words(report: Reported, data: str) -> str:
     return f"There {'; '.join(told)}." if told else ""
 
 
-def _of_a_single_one(of: Mapping[str, Any]) -> str:
-    """The numbers of the one comparison that decides a claim here, where it goes the same way there."""
-    if not of["alike"]:
-        return ""
-    (_, pair), *_ = of["alike"]
-    return f"{shortly(pair.here.what)}: {numbers(pair.here)}; there {numbers(pair.there)}."
-
-
 def _there(pair: Pair) -> str:
     """A claim with its number on other data, and whether that is for it."""
     way = "for it" if pair.there.side == pair.there.sign else "against it"
@@ -147,7 +146,7 @@ def _there(pair: Pair) -> str:
 def _judged(report: Reported, paper: str, pair: Pair, data: str) -> str:
     """ "; the claim *holds* there"."""
     there = report.elsewhere(paper, pair.claim).get(data)
-    return f"; the claim *{there.words.rpartition('the whole claim: ')[2]}* there" if there else ""
+    return f"; the claim *{there.words.rpartition(WHOLE)[2]}* there" if there else ""
 
 
 def _is(number: int) -> str:

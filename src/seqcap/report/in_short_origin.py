@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from seqcap.report import own_runs, provenance
+from seqcap.report import provenance
 from seqcap.report.all_papers import Reported
 from seqcap.report.asides import updates
 from seqcap.report.finding import Finding
@@ -46,19 +46,13 @@ def _of_updates(report: Reported, rows: Overview) -> str:
 
 
 def _of_seeds(report: Reported) -> str:
-    """ "in the papers' own runs 0.3 (PSST: ST) to 15.2 (SPIDEr: PG-SPIDEr)": what a seed of theirs took on a core."""
-    minutes = dict[str, float]()
+    """ "a seed in the papers' own runs took 0.3 to 15.2 minutes": on a core."""
     across = report.papers.get(ACROSS)
-    for label, summary in _results(report).items():
-        if summary is not across and not _is_of_gpu(summary):
-            labels = own_runs.labels(summary)
-            for run, taken in summary.provenance["minutes"].items():
-                minutes[f"{label}: {labels.get(run, run)}"] = taken
+    results = [summary for summary in _results(report).values() if summary is not across and not _is_of_gpu(summary)]
+    minutes = [taken for summary in results for taken in summary.provenance["minutes"].values()]
     if not minutes:
         return ""
-    ends = (min(minutes, key=minutes.__getitem__), max(minutes, key=minutes.__getitem__))
-    told = " to ".join(f"{minutes[name]:.1f} (*{name}*)" for name in ends)
-    return f"a seed in the papers' own runs took {told} minutes"
+    return f"a seed in the papers' own runs took {min(minutes):.1f} to {max(minutes):.1f} minutes"
 
 
 def _is_of_gpu(summary: Summary) -> bool:

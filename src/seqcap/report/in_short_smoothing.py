@@ -10,6 +10,7 @@ from seqcap.report.asides import updates
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital, fared, numbers, shortly
+from seqcap.report.overview import CIDER, DIVERSITY, TRUTH, Overview
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, REVERSED, read
 
@@ -31,8 +32,8 @@ _CHANGED = ", changed after a result was seen"
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
-def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
-    """What its paper's own runs say."""
+def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None = None) -> Finding | None:
+    """What its paper's own runs say, and the table of all objectives, `rows`, of what is better by it."""
     of = next((of for of in main if of.paper == _SMOOTHING), None)
     if of is None:
         return None
@@ -62,8 +63,21 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
     answer = (
         f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}{names}"
     )
-    caveat = f"{runs}, {shortly(what)}, against {against}: {numbers_here}. {_of_weaker_runs(summary)}".strip()
-    return Finding("Loss smoothing", answer, caveat, " ".join(filter(None, details)))
+    caveat = f"{runs}, {shortly(what)}, against {against}: {numbers_here}."
+    caveats = " ".join(filter(None, [caveat, _of_weaker_runs(summary), _on_one_captioner(rows)]))
+    return Finding("Loss smoothing", answer, caveats, " ".join(filter(None, details)))
+
+
+def _on_one_captioner(rows: Overview | None) -> str:
+    """In what its losses are clearly better than cross-entropy in the table of all objectives."""
+    base = rows.baseline if rows else None
+    if rows is None or base is None:
+        return ""
+    told = []
+    for row in (row for row in rows.objectives if row.paper == _SMOOTHING):
+        columns = [column for column in (CIDER, TRUTH, DIVERSITY) if rows.is_ahead(row, base, column)]
+        told += [f"{row.label} in {' and '.join(columns)}"] if columns else []
+    return f"On [one captioner](#all-objectives-on-one-captioner) clearly better: {'; '.join(told)}." if told else ""
 
 
 def _helps(claims: Sequence[Claim], summary: Summary) -> str:

@@ -122,7 +122,8 @@ def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None
         of_rivals = "Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of"
         details.append(f"{of_rivals} {asides.rivals}; all objectives' are drawn at 1.")
     details += _of_temperatures(overview, base, asides.tempered)
-    return Finding("Random samples", answer, _beside_temperatures(overview, base), _joined(details))
+    caveat = [_beside_temperatures(overview, base), _at_another(overview, base, asides.tempered)]
+    return Finding("Random samples", answer, _joined(caveat), _joined(details))
 
 
 def _beside_temperatures(overview: Overview, base: Row) -> str:
@@ -135,6 +136,13 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
     what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
     return f"{what}, {', '.join(told)}."
+
+
+def _at_another(overview: Overview, base: Row, tempered: Mapping[str, str]) -> str:
+    """What is left of the lead of those that are ahead, where they are drawn at another temperature, too."""
+    better = _ahead(overview, base, MORE_CIDER) if overview.has(MORE_CIDER) else []
+    told = [f"{row.label} {tempered[row.label]}" for row in better if row.label in tempered]
+    return f"Drawn at another temperature than 1 themselves: {', '.join(told)}." if told else ""
 
 
 def _beyond_temperatures(overview: Overview, base: Row) -> str:
@@ -202,8 +210,8 @@ def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Findin
     caveat = _of_literal_listener(overview, base, better)
     if is_judge and asides.judges_agree:
         caveat.append(
-            "The judge pays nobody, but has learnt from the same images, is taken in by the same false captions, and "
-            f"ranks objectives like what pays (Spearman {asides.judges_agree})."
+            "The judge pays nobody, but has learnt from the same images, is taken in by false captions about as often, "
+            f"and ranks objectives like what pays (Spearman {asides.judges_agree})."
         )
     return Finding(topic, answer, _joined(caveat), _joined(details), is_measured_by_judge=is_judge)
 
