@@ -173,7 +173,8 @@ def test_in_short_names_claims_that_are_decided_otherwise_on_other_data(here: Pa
     write_report_config("a", Photos="reports/photos")
     (line,) = [line for line in written().splitlines() if line.startswith("- **Photos:** ")]
     assert "3 are open (an interval has 0 in it, here, there or both)." in line
-    told = "C1 is reversed (here cannot be told); C2 holds (here cannot be told)."
+    links = ("[C1](a/report.md#c1)", "[C2](a/report.md#c2)")
+    told = f"{links[0]} is reversed (here cannot be told); {links[1]} holds (here cannot be told)."
     assert f"Other verdicts there: {told}" in line
 
 
@@ -273,7 +274,7 @@ def test_a_main_claim_tells_what_the_judge_finds_on_other_data(here: Path):
     write_report_config("wtfrl", Photos="reports/photos")
     row = next(line for line in written().splitlines() if line.startswith("| ["))
     assert re.fullmatch(r"-[\d.]+ \[.*\] reversed; by the judge \+[\d.]+ \[.*\] \|", row.split(" | ")[-1])
-    assert re.search(r" By the judge: of C1's -[\d.]+ \[.*?\] it finds \+[\d.]+ \[.*?\] \(here of \+", written())
+    assert re.search(r" By the judge: of C1's -[\d.]+ \[.*?\] it finds \+[\d.]+ \[.*?\], here \+", written())
 
 
 def test_claims_that_were_not_run_and_controls_are_not_counted():
@@ -343,7 +344,7 @@ def test_in_short_tells_what_weaker_runs_say(here: Path):
     line = next(line for line in written().splitlines() if line.startswith("- **Loss smoothing:** "))
     numbers = "+1.5 [0.3, 2.7]"
     told = f"ahead of MLE: Tok {numbers}, Seq {numbers}"
-    assert f"A quarter as strong (details of 3 seeds, added later, without a verdict), {told}." in line
+    assert f"A quarter as strong (3 seeds, added later, without a verdict), {told}." in line
 
 
 @pytest.mark.parametrize("starts", [{}, {"pretrain-a": 2.25, "retriever-b": 1.0}])

@@ -145,7 +145,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     found["trained_on"] = _trained_on(across.provenance["data"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
-    taken = across.provenance["minutes"]
+    taken, made = across.provenance["minutes"], _updates(report.folder / ACROSS, rows)
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
@@ -157,8 +157,9 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
             more={
                 **_worded(asides),
                 "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
-                "updates": {run: f"{number:,}" for run, number in _updates(report.folder / ACROSS, rows).items()},
+                "updates": {run: f"{number:,}" for run, number in made.items()},
                 "minutes used": {run: f"{number:.1f}" for run, number in taken.items()},
+                "of 1,000 updates": _of_updates(taken, made),
             },
         ),
         "budget": rows.budget,
@@ -176,6 +177,11 @@ def _updates(folder: Path, rows: Overview) -> dict[str, int]:
     """Run -> how often it was updated within its budget, of the runs that were."""
     numbers_of = {row.run: updates(folder, row.run) for row in rows.rows}
     return {run: number for run, number in numbers_of.items() if number}
+
+
+def _of_updates(minutes: Mapping[str, float], made: Mapping[str, int]) -> dict[str, str]:
+    """Run -> the minutes of its training that 1,000 updates take."""
+    return {run: f"{1000 * taken / made[run]:.1f}" for run, taken in minutes.items() if run in made}
 
 
 def _trained_on(data: Sequence[Mapping[str, Any]]) -> str:

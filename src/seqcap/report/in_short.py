@@ -57,10 +57,9 @@ def _named(row: Advice, nearest: str, *, is_worded: bool) -> str:
     often = f"; often ungrammatical, in a hundred: {row.ungrammatical}{other}" if row.ungrammatical else ""
     # It is counted of the best caption of a beam alone.
     unknown = "; not known whether these are grammatical" if is_worded and row.column == SAMPLES else ""
-    alike = f"; few differ: {row.alike}" if row.alike else ""
     price = f"; {row.otherwise.partition('; ')[0]}" if row.column in (DISTINCT, TWIN) and row.leading else ""
     beside = f" {nearest}" if nearest and row.use == DISTINCT_AND_TRUE else ""
-    return f"{capital(row.use)}: {names}{often}{unknown}{alike}{price}.{beside}"
+    return f"{capital(row.use)}: {names}{often}{unknown}{price}.{beside}"
 
 
 def _of_what_holds(report: Reported) -> Finding | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqcap.report import own_runs, unknown_words
-from seqcap.report.all_papers import Reported
+from seqcap.report.all_papers import Reported, link
 from seqcap.report.elsewhere import WHOLE, Pair
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
@@ -24,10 +24,10 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[M
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
     caveat = [_how_alike(of) if number > 1 else "", _turned(report, data, of), _turned_details(of)]
-    caveat += [_counted_there(report, data), _decided_there_alone(report, data)]
+    caveat += [_of_the_judge(data, main), _counted_there(report, data), _decided_there_alone(report, data)]
     caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)), _of_the_judge(data, main))
+    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)))
 
 
 def _of_one(of: Mapping[str, Any]) -> str:
@@ -90,8 +90,8 @@ def _turned_details(of: Mapping[str, Any]) -> str:
 def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
     """What a judge finds of a main claim of an own listener, there and here."""
     told = [
-        f"of {of.claim.id}'s {numbers(of.there[data].line)} it finds {numbers(of.judged_there[data].line)} (here of "
-        f"{numbers(of.claim.deciding)} {numbers(of.judged.deciding)})"
+        f"of {of.claim.id}'s {numbers(of.there[data].line)} it finds {numbers(of.judged_there[data].line)}, here "
+        f"{numbers(of.judged.deciding)}"
         for of in main
         if of.judged and data in of.judged_there and data in of.there
     ]
@@ -117,7 +117,7 @@ def _decided_there_alone(report: Reported, data: str) -> str:
         there = report.elsewhere(paper, claim).get(data)
         verdict = decided(there.words.rpartition(WHOLE)[2]) if there and not there.rule else ""
         if verdict not in ("", claim.verdict) and not claim.control:
-            told.setdefault((verdict, claim.verdict), []).append(claim.id)
+            told.setdefault((verdict, claim.verdict), []).append(link(paper, claim))
     parts = [
         f"{', '.join(names)} {' (here '.join(COUNTED[verdict][len(names) > 1] for verdict in verdicts)})"
         for verdicts, names in told.items()

@@ -22,7 +22,8 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
     if not of_each and not together:
         return None
     where = "[Of each objective](#all-objectives-on-one-captioner); " if budget else ""
-    caveat = f"Not in these: {_of_starts(report)}. {where}[of each paper](#where-this-comes-from)."
+    where += "[of each paper](#where-this-comes-from), whose details have each run's"
+    caveat = f"Not in these: {_of_starts(report)}. {where}."
     return Finding("Cost", of_each or together, caveat, f"{capital(together)}." if of_each and together else "")
 
 

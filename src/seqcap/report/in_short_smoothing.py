@@ -1,7 +1,7 @@
 """What the first page says of loss smoothing: the claims of its paper, and the studies of what it gains with how much
 data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from seqcap.report import own_runs, unknown_words
@@ -50,7 +50,7 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | N
     runs = f"In our runs{_after(report.folder / of.paper, line)}"
     numbers_here = f"{', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}"
     details = [
-        _otherwise(alike),
+        _otherwise(alike, {"By captions ranked by log p / length": ("CIDEr", "per token, all")}),
         _on_other_data(report, alike),
         *_asked_elsewhere(others),
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
@@ -64,7 +64,17 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | N
         f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}{names}"
     )
     caveat = f"{runs}, {shortly(what)}, against {against}: {numbers_here}."
-    caveats = " ".join(filter(None, [caveat, _of_weaker_runs(summary), _on_one_captioner(rows)]))
+    caveats = " ".join(
+        filter(
+            None,
+            [
+                caveat,
+                _otherwise(alike, {"By BLEU-4": ("BLEU4", "beam")}),
+                _of_weaker_runs(summary),
+                _on_one_captioner(rows),
+            ],
+        )
+    )
     return Finding("Loss smoothing", answer, caveats, " ".join(filter(None, details)))
 
 
@@ -115,9 +125,8 @@ def _harms_there(report: Reported, claims: Sequence[Claim]) -> str:
     return f"on {' and '.join(told)} all that was tried harms; " if told else ""
 
 
-def _otherwise(claims: Sequence[Claim]) -> str:
-    """What the comparisons that decide claims by CIDEr are by BLEU-4, and by captions that a beam ranks per token."""
-    by_what = {"By BLEU-4": ("BLEU4", "beam"), "By captions ranked by log p / length": ("CIDEr", "per token, all")}
+def _otherwise(claims: Sequence[Claim], by_what: Mapping[str, tuple[str, str]]) -> str:
+    """What the comparisons that decide claims are by another metric, or of other captions: words -> both."""
     told = []
     for words, (metric, captions) in by_what.items():
         found = [own_runs.otherwise(claim, metric, captions) for claim in claims]
@@ -137,7 +146,7 @@ def _of_weaker_runs(summary: Summary) -> str:
     if not lines:
         return ""
     seeds = min(number for line in lines for number in line.seeds)
-    return f"A quarter as strong (details of {seeds} seeds, added later, without a verdict), {_by_side(lines)}."
+    return f"A quarter as strong ({seeds} seeds, added later, without a verdict), {_by_side(lines)}."
 
 
 def _is_weaker(line: Line) -> bool:

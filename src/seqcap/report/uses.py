@@ -62,14 +62,14 @@ def _of_quality(report: Reported) -> str:
     parts = []
     for side, words in _SIDES.items():
         told = [
-            f"{_left(line)} {numbers(line)} {_in_brackets(report, paper, claim, line)}"
+            f"{_left(line)} {numbers(line)} {_in_brackets(paper, claim, line)}"
             for paper, claim, line in compared
             if line.side == side
         ]
         if told:
             parts.append(f"{words} it: {', '.join(told)}")
-    text = "CIDEr, beam, against cross-entropy of as many updates (95% intervals, each by itself; min: minutes of one "
-    text += f"core for a seed): {'; '.join(parts)}."
+    text = "CIDEr, beam, against cross-entropy of as many updates (95% intervals, each by "
+    text += f"itself): {'; '.join(parts)}."
     for data, papers in report.published.items():
         pairs = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
         told = [f"{_left(line)} {numbers(other)}" for line, other in pairs if other]
@@ -78,14 +78,11 @@ def _of_quality(report: Reported) -> str:
     return text
 
 
-def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
-    """A link to a claim, of which a comparison may be a detail or one of several that it needs; and the minutes of
-    training of the run on the left."""
+def _in_brackets(paper: str, claim: Claim, line: Line) -> str:
+    """A link to a claim, of which a comparison may be a detail or one of several that it needs."""
     decides = line.key in {primary.key for primary in claim.primary}
     part = ", CIDEr alone" if decides and len(claim.primary) > 1 and claim.verdict != HOLDS else ""
-    minutes = report.papers[paper].provenance["minutes"].get(line.left)
-    took = "" if minutes is None else f", {minutes:.1f} min"
-    return f"({'' if decides else 'detail of '}{link(paper, claim)}{part}{took})"
+    return f"({'' if decides else 'detail of '}{link(paper, claim)}{part})"
 
 
 def _in_own_runs(report: Reported, rows: Overview, measures: Mapping[str, str]) -> str:
