@@ -64,7 +64,7 @@ def test_a_comparison_that_decides_here_alone_has_its_own_verdict_there(tmp_path
     assert found is not None
     assert found.line.key == claim.deciding.key
     assert found.words.startswith("holds")
-    assert "; the claim: reversed" in found.words
+    assert "; the whole claim: reversed" in found.words
 
 
 def test_a_difference_may_be_the_smaller_one_there(tmp_path):

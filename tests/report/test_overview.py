@@ -9,6 +9,7 @@ import pytest
 from seqcap.report.advice import advice
 from seqcap.report.asides import Asides
 from seqcap.report.in_short import _to_pick
+from seqcap.report.in_short_smoothing import _on_one_captioner
 from seqcap.report.learnt import learnt
 from seqcap.report.overview import (
     CIDER,
@@ -90,40 +91,47 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert samples.otherwise == "Div-2, samples 25.0 ▼ (75.0); CIDEr, beam 78.0 (75.0)"
     assert samples.costs == (DIVERSITY,)
     # TOK's samples are more diverse, and worse; its best caption is not.
-    assert diversity.take == "none; nearest is TOK"
+    assert diversity.take == "none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); CIDEr, samples 15.0 ▼ (30.0))"
     assert diversity.gains == "Div-2, samples 90.0 ▲ (75.0)"
     assert diversity.otherwise.startswith("CIDEr, samples 15.0 ▼ (30.0)")
     assert diversity.note == ""
     # The judge finds JOINT's captions, and a literal listener does not.
     assert distinct.take == "none"
-    assert both.take == "none; least untrue of these: JOINT"
+    assert both.take == "none; least untrue, with R@10 by the judge in brackets: JOINT 50.0 (60.0)"
     assert truth.take == "**SCST**"
 
 
 def test_what_comes_nearest_is_named(rows):
     between = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18}}))[2]
-    assert between.take == "none; nearest is SEQ"
+    assert between.take == "none; nearest is SEQ (Div-2, samples 86.0 ▲ (75.0); CIDEr, samples 18.0 ▼ (30.0))"
     assert between.note == "More diverse, at a higher cost: TOK (Div-2, samples 90.0; CIDEr, samples 15.0)."
     # What says less that is true is not near.
     false = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18, TRUTH: 40}}))[2]
-    assert false.take == "none; nearest is TOK"
+    assert false.take == "none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); CIDEr, samples 15.0 ▼ (30.0))"
     # Of the truest, which are not told apart, that with the highest CIDEr is named first.
     rows["joint"] = COOPERATION | {LITERAL: 65}
     both = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))[-2]
-    assert both.take == "none; least untrue of these: TOK or JOINT"
+    least = "none; least untrue, with R@10 by the judge in brackets"
+    assert both.take == f"{least}: TOK 55.0 (55.0) or JOINT 50.0 (60.0)"
 
 
 def test_what_is_clearly_better_is_advised(rows):
     rows["tok"] = SMOOTHING | {SAMPLES: 28, CIDER: 90}
     rows["joint"] = COOPERATION | {LITERAL: 65}
-    one, _, diversity, distinct, _, _ = advice(table(rows), {"one caption with the highest CIDEr": "Known."})
+    one, _, diversity, distinct, _, _ = advice(table(rows), more={"one caption with the highest CIDEr": "Known."})
     assert one.note == "Known."
     assert (one.take, one.gains) == ("**TOK**", "CIDEr, beam 90.0 ▲ (75.0)")
     assert (diversity.take, diversity.gains) == ("**TOK**", "Div-2, samples 90.0 ▲ (75.0)")
-    one = advice(table(rows), ungrammatical={"TOK": 33.66, "SCST": 20})[0]
+    broken = Asides(worded={"tok": {"two verbs": 33.66}, "scst": {"two verbs": 20.0}})
+    one = advice(table(rows), broken)[0]
     assert (one.ungrammatical, one.next) == ("TOK 33.7", "")
-    truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 85}}), ungrammatical={"SCST": 20})[-1]
-    assert (truth.ungrammatical, truth.next, truth.next_costs) == ("SCST 20.0", "JOINT 85.0", (CIDER,))
+    truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 80}}), broken)[-1]
+    assert (truth.ungrammatical, truth.next) == ("SCST 20.0", "JOINT (true captions 80.0)")
+    assert CIDER in truth.next_costs
+    # What is as often true, and seldom ungrammatical, is named first.
+    truth = advice(table(rows | {"joint": COOPERATION | {TRUTH: 85}}), broken)[-1]
+    assert (truth.take, truth.tied) == ("**JOINT**", "SCST")
+    assert (truth.ungrammatical, truth.next) == ("SCST 20.0", "")
     assert distinct.use == "captions that tell images apart, to a judge"
     assert distinct.take == "**JOINT**"
     people = "HUMAN: R@10 by the judge 90.0; R@10 by the literal listener 95.0; true captions 100.0."
@@ -172,7 +180,7 @@ def test_a_row_of_few_seeds_is_shown_and_compared_with_nothing(rows):
     assert [row.run for row in of.objectives] == ["scst"]
     quality = learnt(of)[0]
     assert quality.answer == "of 1 objectives none is told apart from cross-entropy trained further"
-    assert quality.beside == "78.0 against 75.0."
+    assert quality.caveat == "78.0 against 75.0."
     *table_lines, _, reading = of.markdown()
     assert "| p | (MINE) | 99.0 |" in table_lines
     assert reading.endswith("A row in brackets has too few seeds to be compared with others.")
@@ -203,32 +211,31 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
     of = table(rows)
     quality, samples, distinct, truth = learnt(of)
     assert quality.answer == "none of 3 objectives has clearly more than cross-entropy trained further (75.0)"
-    assert quality.beside == "1 has clearly less (JOINT 60.0); 2 are not told apart from it."
+    assert quality.caveat == "1 has clearly less (JOINT 60.0); 2 are not told apart from it."
     assert samples.answer == (
         "1 of 3 objectives clearly raise their CIDEr (most: SCST 70.0, from 30.0); 1 of 1 of these make them clearly "
         "less diverse"
     )
-    assert samples.more == "Those of TOK are clearly more diverse; 1 of 1 of these have clearly less CIDEr."
+    assert samples.details == "Those of TOK are clearly more diverse; 1 of 1 of these have clearly less CIDEr."
     assert distinct.answer == (
-        "by those of JOINT the judge finds most images (R@10 by the judge 60.0 ▲ (40.0)), but they are clearly less "
-        "often true (50.0 of a hundred against 70.0)"
+        "by those of JOINT the judge finds most images (R@10 by the judge 60.0 ▲ (40.0); CIDEr, beam 60.0 ▼ (75.0)), "
+        "but they are clearly less often true (50.0 of a hundred against 70.0)"
     )
-    assert "By those of JOINT the judge finds clearly more images than by cross-entropy's." in distinct.beside
-    assert "The literal listener clearly finds fewer by those of JOINT 30.0." in distinct.beside
-    assert "The captions of 1 of 1 of these are clearly less often true." in distinct.beside
-    assert distinct.beside.startswith("CIDEr, beam 60.0 ▼ (75.0). ")
-    assert distinct.more == "JOINT has R@10 by the literal listener 30.0 ▼ (50.0)."
+    assert "By those of JOINT the judge finds clearly more images than by cross-entropy's." in distinct.details
+    assert "The captions of 1 of 1 of these are clearly less often true." in distinct.details
+    assert distinct.caveat == "The literal listener clearly finds fewer by those of JOINT 30.0."
+    assert distinct.details.startswith("JOINT has R@10 by the literal listener 30.0 ▼ (50.0). ")
     agreeing = learnt(of, Asides(judges_agree="0.99 [0.94, 1.00]"))[2]
-    assert agreeing.beside.endswith("ranks objectives like what pays (Spearman 0.99 [0.94, 1.00]).")
+    assert agreeing.caveat.endswith("ranks objectives like what pays (Spearman 0.99 [0.94, 1.00]).")
     assert truth.answer == "those of SCST 90.0 are clearly more often true than cross-entropy's (70.0)"
-    assert "Clearly less often are JOINT 50.0; the others are not told apart" in truth.beside
-    assert truth.more == "Cross-entropy's have 7.0 words; the truer ones have 7.0."
-    by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].beside
+    assert truth.caveat.startswith("Clearly less often true are those of JOINT 50.0; the others are not told apart")
+    assert truth.details == "Cross-entropy's have 7.0 words; the truer ones have 7.0."
+    by_length = learnt(of, Asides(at_equal_length="JOINT -7"))[3].caveat
     told = "at equal length, in WTF-RL's own runs, against TF, JOINT -7 (points, without intervals, of the third of"
     assert told in by_length
     # People's captions are found more often by the judge than any objective's; where they are not, this is told.
     poorer = table({**rows, "human": PEOPLE | {DISTINCT: 55}})
-    assert learnt(poorer)[2].beside.endswith(
+    assert learnt(poorer)[2].details.endswith(
         "By the HUMAN itself: R@10 by the judge 55.0, R@10 by the literal listener 95.0, true captions 100.0: the "
         "judge follows more than truth."
     )
@@ -241,19 +248,23 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
 
 def test_how_captions_are_worded_is_told(rows):
     def said(**runs):
-        found = learnt(table(rows), Asides(worded=runs))
+        found = learnt(table(rows), Asides(worded=runs, two_verbs={"scst": "34.0 (5 to 60)"}))
         return next(finding for finding in found if finding.topic == "Wording of the best caption")
 
     base, seldom = {"distinct captions": 48.2, "two verbs": 0.3}, {"distinct captions": 60, "two verbs": 2}
     told = said(xe=base, scst={"distinct captions": 11, "two verbs": 34}, tok=seldom)
-    assert told.answer == "often ungrammatical are those of SCST 34.0 (in a hundred)"
-    assert "as no reference has; TOK 2.0; cross-entropy 0.3." in told.beside
-    assert told.beside.endswith("fewest SCST 11.0, TOK 60.0, most TOK 60.0; cross-entropy 48.2.")
-    assert said(xe=base, tok=seldom).answer == "no objective writes more than 10 ungrammatical ones in a hundred"
+    assert told.answer == "often ungrammatical are those of SCST 34.0 (5 to 60) (in a hundred; lowest to highest seed)"
+    seen, differ = told.caveat.split(". ")
+    assert seen.endswith("which CIDEr and the checker of truth do not see; other faults were not counted")
+    assert differ.endswith("fewest SCST 11.0, TOK 60.0, most TOK 60.0; cross-entropy 48.2.")
+    assert told.details == "Two verbs, as no reference has, in a hundred captions: TOK 2.0; cross-entropy 0.3."
+    few = said(xe=base, tok=seldom)
+    assert few.answer == "no objective writes more than 10 ungrammatical ones in a hundred"
+    assert few.caveat.startswith("Different captions in a hundred: ")
     # Of photographs no grammar is known.
     unknown = said(xe={"distinct captions": 48.2}, tok={"distinct captions": 60})
     assert unknown.answer.startswith("different captions in a hundred: fewest TOK 60.0, most")
-    assert unknown.beside == ""
+    assert unknown.details == ""
 
 
 def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
@@ -261,54 +272,81 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
         found = learnt(table(of), Asides(**asides))
         return next(finding for finding in found if finding.topic == "Random samples")
 
-    assert said(rows).beside.endswith("cross-entropy at another one, the cheapest rival, was not tried.")
+    assert said(rows).caveat.endswith("cross-entropy at another one, the cheapest rival, was not tried.")
     gains = {"xe": 0, "tok": -15, "scst": 12.5, "joint": 3}
     beside = {run: levels | ({MORE_CIDER: gains[run]} if run in gains else {}) for run, levels in rows.items()}
     expected = "those of SCST +12.5 have clearly more CIDEr, those of TOK -15.0 have clearly less"
     rest = "those of JOINT +3.0 are not told apart."
-    assert said(beside).beside.endswith(f"which takes no training, {expected}, {rest}")
-    assert said(beside).more.endswith("Objectives are drawn at temperature 1 alone.")
-    warm = {"SCST": "at 2 -9.0 [-10.0, -8.0]", "TOK": "at .5 +1.0 [0.0, 2.0]"}
-    assert said(beside, tempered=warm).more.endswith("([all](across/report.md)): SCST at 2 -9.0 [-10.0, -8.0].")
+    assert said(beside).caveat.endswith(f"which takes no training, {expected}, {rest}")
+    assert said(beside).details.endswith("Objectives are drawn at temperature 1 alone.")
+    warm = said(beside, tempered={"SCST": "at 2 -9.0 [-10.0, -8.0]"})
+    assert "alone" not in warm.details
+    assert warm.caveat.endswith("Drawn at another temperature than 1 themselves: SCST at 2 -9.0 [-10.0, -8.0].")
     rivals = "5, 6, 7 at 0.5"
     of_rivals = f"Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of {rivals}; "
-    assert of_rivals in said(rows, rivals=rivals).beside
+    assert of_rivals in said(rows, rivals=rivals).details
     facts = {"xe": 0, "tok": 0, "scst": -11, "joint": 0}
     poorer = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
-    assert "As diverse, 1 of 3 tell clearly fewer true facts." in said(poorer).more
+    assert "As diverse, 1 of 3 tell clearly fewer true facts." in said(poorer).details
     fuller = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
     fuller["joint"][MORE_RECALL] = 11
-    assert "As diverse, 1 of 3 tell clearly fewer true facts, JOINT clearly more." in said(fuller).more
+    assert "As diverse, 1 of 3 tell clearly fewer true facts, JOINT clearly more." in said(fuller).details
     assert (
         "True precision of five samples, in SLE's own runs ([more](sle/report.md)): A 5."
-        in learnt(table(rows), Asides(true_samples="A 5"))[3].more
+        in learnt(table(rows), Asides(true_samples="A 5"))[3].details
     )
     many = {f"other{number}": REINFORCED | {MORE_CIDER: -20 - number} for number in range(9)}
-    assert "those of 10 others (-15.0 to -28.0) have clearly less" in said({**beside, **many}).beside
+    assert "those of 10 others (-15.0 to -28.0) have clearly less" in said({**beside, **many}).caveat
 
 
-def test_the_nearest_to_cheap_diversity_has_what_it_gains_over_a_temperature(rows):
-    def note(of):
-        return next(row for row in advice(table(of)) if row.use.startswith("diverse samples")).note
+def test_what_samples_gain_over_a_temperature_is_noted(rows):
+    """Of what leads, and of the nearest to cheap diversity."""
 
-    told = "Its samples have 12.0 more CIDEr than cross-entropy's at the temperature of equal Div-2."
-    assert told not in note(rows)
-    assert told in note({**rows, "xe": BASE | {MORE_CIDER: 0}, "tok": SMOOTHING | {MORE_CIDER: 12}})
-    assert told not in note({**rows, "xe": BASE | {MORE_CIDER: 0}, "tok": SMOOTHING | {MORE_CIDER: 2}})
+    def notes(of, **asides):
+        return {row.use: row.note for row in advice(table(of), Asides(**asides))}
 
-
-def test_what_to_pick_tells_each_use_with_its_costs_once(rows):
+    gain = "CIDEr of its samples {} over cross-entropy's at the temperature of equal Div-2."
+    found = notes(rows)
+    assert "temperature" not in "".join(found.values())
     gains = {"xe": 0, "tok": -15, "scst": 12.5, "joint": 3}
     beside = {run: levels | ({MORE_CIDER: gains[run]} if run in gains else {}) for run, levels in rows.items()}
+    found = notes(beside)
+    assert found["random samples of high CIDEr"] == gain.format("+12.5")
+    assert gain.format("-15.0") in found["diverse samples at little cost"]
+    warm = notes(beside, tempered={"SCST": "at 2 -9.0 [-10.0, -8.0]"})
+    assert warm["random samples of high CIDEr"].endswith("of equal Div-2 (drawn at 2 -9.0 [-10.0, -8.0]).")
+
+
+def test_advice_tells_where_few_captions_differ(rows):
+    """Fewer than half as many as cross-entropy's, of the best caption of a beam alone and of what is named first."""
+    shares = {"xe": 48.0, "scst": 11.0, "tok": 30.0}
+    worded = {run: {"distinct captions": share} for run, share in shares.items()}
+    *_, truth = found = advice(table(rows), Asides(worded=worded))
+    assert truth.alike == "SCST 11.0 in a hundred, cross-entropy 48.0"
+    assert not any(row.alike for row in found[:-1])
+    worded["scst"] = {"distinct captions": 24.0}
+    assert advice(table(rows), Asides(worded=worded))[-1].alike == ""
+
+
+def test_what_to_pick_names_what_leads_for_each_use(rows):
     worded = {run: {"two verbs": 40.0 if run == "scst" else 0.0} for run in rows}
-    found = _to_pick(table(beside), Asides(worded=worded), "elsewhere RL")
+    asides = Asides(worded=worded, two_verbs={"scst": "40.0 (one seed)"})
+    found = _to_pick(table(rows), asides, "Elsewhere RL.")
     assert found is not None
-    _, one, samples, diversity, distinct, both, truth = found.beside.split("\n  - ")
-    assert one == "One caption with the highest CIDEr: none; the highest number is SCST's; behind in: Div-2 of samples."
-    rival = "over cross-entropy's at the temperature that makes them as diverse."
-    assert samples.endswith(f": SCST; behind in: as SCST; CIDEr, samples 70.0 ▲ (30.0), +12.5 {rival}")
-    assert diversity.endswith(f"TOK; behind in: CIDEr of samples; CIDEr, samples 15.0 ▼ (30.0), -15.0 {rival}")
+    _, one, samples, diversity, distinct, both, truth = found.caveat.split("\n  - ")
+    assert one == "One caption with the highest CIDEr: none; the highest number is SCST's."
+    assert samples == "Random samples of high CIDEr: SCST; not known whether these are grammatical."
+    assert diversity.startswith("Diverse samples at little cost: none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); ")
     assert distinct == "Captions that tell images apart, to a judge: none."
-    assert both.endswith("least untrue of these: JOINT; behind in: CIDEr of beam, true captions; elsewhere RL.")
-    assert truth == "Captions that are true: SCST; behind in: as SCST; ungrammatical in a hundred: SCST 40.0."
+    least = "none; least untrue, with R@10 by the judge in brackets: JOINT 50.0 (60.0)"
+    assert both == f"Such captions, and as often true: {least}. Elsewhere RL."
+    assert truth == "Captions that are true: SCST; often ungrammatical, in a hundred: SCST 40.0."
     assert _to_pick(None, Asides()) is None
+
+
+def test_what_of_smoothing_is_better_on_one_captioner_is_told(rows):
+    of = table(rows)
+    smoothed = [replace(row, paper="smoothing" if row.run == "tok" else "p") for row in of.rows]
+    told = _on_one_captioner(replace(of, rows=smoothed))
+    assert told == "On [one captioner](#all-objectives-on-one-captioner) clearly better: TOK in Div-2, samples."
+    assert _on_one_captioner(of) == _on_one_captioner(None) == ""

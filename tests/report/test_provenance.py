@@ -88,12 +88,15 @@ def test_all_stages_before_a_page_are_counted(tmp_path, monkeypatch):
     shared = {"data-image": [[], ["artifacts/image/data"]], "data-de_en": [[], ["artifacts/de_en/data"]]}
     shared |= {"features-image": [["artifacts/image/data/images"], [{"artifacts/image/features": {"cache": False}}]]}
     own = {"train-a": [["artifacts/image"], ["artifacts/own/train/a"]], "section-own": [["artifacts/own/train"], ["r"]]}
+    shared |= {"pretrain-b": [[], ["artifacts/image/pretrain"]], "retriever-c": [[], ["artifacts/image/retriever"]]}
     for path, stages in (("dvc.yaml", shared), ("papers/own/dvc.yaml", own)):
         content = {name: {"deps": reads, "outs": writes} for name, (reads, writes) in stages.items()}
         json_file.write_json(path, {"stages": content})
-    assert provenance.before("own") == ["data-image", "features-image", "train-a"]
-    with scratch.alone("train-a"), scratch.alone("data-de_en"):
+    assert provenance.before("own") == ["data-image", "features-image", "pretrain-b", "retriever-c", "train-a"]
+    with scratch.alone("train-a"), scratch.alone("data-de_en"), scratch.alone("pretrain-b"):
         pass
     found = provenance._everything("own")
     assert 0 <= found["minutes_of_everything"] < 1
-    assert found["not_timed"] == ["data-image", "features-image"]
+    assert found["not_timed"] == ["data-image", "features-image", "retriever-c"]
+    # Of what runs start from, each stage.
+    assert list(found["minutes_of_starts"]) == ["pretrain-b"]

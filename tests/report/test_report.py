@@ -17,7 +17,7 @@ from invented_runs import write_report_config
 
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import in_short_smoothing, outcomes, report, uses
+from seqcap.report import in_short_origin, outcomes, report, uses
 from seqcap.report.asides import misled, of_length, of_ranks, of_samples
 from seqcap.report.overview import DISTINCT
 from seqcap.report.reported import ReportConfig
@@ -154,25 +154,35 @@ def test_a_paper_is_of_the_first_folder_of_other_data_that_has_it(here: Path):
     assert "left out" not in page
 
 
-def test_in_short_names_what_is_told_on_other_data_alone(here: Path):
-    """With whether that is for the claim or against it; and what stands with zero inside is counted."""
+def test_in_short_names_claims_that_are_decided_otherwise_on_other_data(here: Path):
+    """What stands with zero inside is counted."""
     records = [
         recorded("a", **UNSURE),
         recorded("a", claim="C2", left="b", **UNSURE),
         recorded("a", claim="C3", left="c"),
+        recorded("a", claim="C4", left="d"),
     ]
     invented_results("a", records=records)
     there = [
         recorded("a", **REVERSED),
         recorded("a", claim="C2", left="b"),
         recorded("a", claim="C3", left="c", **UNSURE),
+        recorded("a", claim="C4", left="d"),
     ]
     invented_results("a", records=there, folder="reports/photos")
     write_report_config("a", Photos="reports/photos")
-    (line,) = [line for line in written().splitlines() if line.startswith("- **Photos: ")]
-    assert "3 are open (an interval has 0 in it, here, there or both).**" in line
-    assert "Told from 0 there alone: *a beats b* (CIDEr -1.5 [-1.7, -1.3], against it); *a beats b* (CIDEr +1.5" in line
-    assert line.count("for it)") == 1
+    (line,) = [line for line in written().splitlines() if line.startswith("- **Photos:** ")]
+    assert "3 are open (an interval has 0 in it, here, there or both)." in line
+    links = ("[C1](a/report.md#c1)", "[C2](a/report.md#c2)")
+    told = f"{links[0]} is reversed (here cannot be told); {links[1]} holds (here cannot be told)."
+    assert f"Other verdicts there: {told}" in line
+
+
+def test_in_short_tells_where_a_claim_that_failed_holds(here: Path):
+    invented_results("a", records=[recorded("a", **REVERSED)])
+    invented_results("a", folder="reports/photos")
+    write_report_config("a", Photos="reports/photos")
+    assert "\n  - A, reversed: *a beats b* (C1, holds on Photos).\n" in written()
 
 
 @pytest.mark.parametrize("is_known_there", [False, True])
@@ -182,22 +192,24 @@ def test_in_short_says_where_other_data_do_not_know_what_is_true(here: Path, is_
     there = [recorded("a", **REVERSED), *[true] * is_known_there]
     invented_results("a", records=there, folder="reports/photos")
     write_report_config("a", Photos="reports/photos")
-    assert ("Lacking there: a checker of truth; the table of all objectives." in written()) != is_known_there
+    assert ("Lacking there: a checker of truth; the table of all objectives, so" in written()) != is_known_there
 
 
-def test_in_short_tells_why_claims_failed_on_generated_data(here: Path):
+def test_in_short_tells_which_claims_failed_and_why(here: Path):
     """And how many hold; of other data no reason is known."""
-    why = ", and what may explain most of it:\n  - A (C1): of y."
-    for failing, dataset, told in (("", "scenes", "."), ("of y", "scenes", why), ("of y", "flickr8k", ".")):
+    because = " Why, perhaps: of y."
+    for failing, dataset, why in (("", "scenes", ""), ("of y", "scenes", because), ("of y", "flickr8k", "")):
         records = [recorded("a", **REVERSED), recorded("a", claim="C2", left="b"), recorded("a", claim="C3", **UNSURE)]
+        records.append(recorded("a", claim="Q1", left="q", **REVERSED))
         invented_results("a", dataset=dataset, records=records)
         path = Path("reports/a/results/claims.json")
         said = json_file.read_json(path)
         json_file.write_json(path, said | {"finding": said["finding"] | {"failing": failing}})
         write_report_config("a")
         page = written()
-        assert "- **What holds: of the papers' claims, A 1 of 3.** " in page
-        assert f"[what is reversed or without effect](#what-did-not-reproduce){told}\n" in page
+        assert "- **What holds:** of the papers' claims, A 1 of 3. " in page
+        assert "- **What failed:** of the papers' claims, 1 reversed. " in page
+        assert f"\n  - A, reversed: *a beats b* (C1).{why}\n" in page
 
 
 def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
@@ -212,7 +224,7 @@ def test_in_short_tells_each_kind_of_smoothing_beside_the_main_one(here: Path):
     for difference, ends in ((0.5, "most is the beam's here)"), (1.2, "])")):
         invented_results("smoothing", records=[*records, recorded("smoothing", **greedy | {"difference": difference})])
         write_report_config("smoothing")
-        line = next(line for line in written().splitlines() if line.startswith("- **Loss smoothing: "))
+        line = next(line for line in written().splitlines() if line.startswith("- **Loss smoothing:** "))
         before, _, after = line.partition(" (greedy ")
         assert before.partition(", against B: ")[2].startswith(
             "A -1.5 [-1.7, -1.3], *reversed*, A +1.5 [1.3, 1.7], *holds"
@@ -236,7 +248,7 @@ def test_in_short_answers_whether_smoothing_helps(here: Path, kind: Any, main: A
     write_report_config("smoothing")
     page = written()
     assert ("at the paper's strength" in page) == bool(told)
-    begin = f"- **Loss smoothing: at the paper's strength {told} captions without attention, by CIDEr"
+    begin = f"- **Loss smoothing:** at the paper's strength {told} captions without attention, by CIDEr"
     assert not told or begin in page
 
 
@@ -262,7 +274,7 @@ def test_a_main_claim_tells_what_the_judge_finds_on_other_data(here: Path):
     write_report_config("wtfrl", Photos="reports/photos")
     row = next(line for line in written().splitlines() if line.startswith("| ["))
     assert re.fullmatch(r"-[\d.]+ \[.*\] reversed; by the judge \+[\d.]+ \[.*\] \|", row.split(" | ")[-1])
-    assert re.search(r" By the judge: of C1's -[\d.]+ \[.*?\] it finds \+[\d.]+ \[.*?\] \(here of \+", written())
+    assert re.search(r" By the judge: of C1's -[\d.]+ \[.*?\] it finds \+[\d.]+ \[.*?\], here \+", written())
 
 
 def test_claims_that_were_not_run_and_controls_are_not_counted():
@@ -281,6 +293,15 @@ def test_a_main_claim_tells_what_the_literal_listener_does_not_confirm(here: Pat
     assert "by its own listener and by the judge" in verdict
     assert ("literal" in verdict) == bool(told)
     assert told in verdict
+
+
+@pytest.mark.parametrize(("change", "told"), [(HOLDS, ""), (UNSURE, ", cannot tell")])
+def test_a_main_claim_that_holds_tells_what_it_costs_in_truth(here: Path, change: Any, told: str):
+    truth = recorded("wtfrl", metric="true_of_own", claim="Q1", control=True, **change)
+    invented_results("wtfrl", records=[recorded("wtfrl", metric="own_R@10"), truth])
+    write_report_config("wtfrl")
+    verdict = next(line for line in written().splitlines() if line.startswith("| [")).split(" | ")[2]
+    assert re.search(rf"; true captions \S+ \[.*\]{told}$", verdict)
 
 
 def test_in_short_tells_what_smoothing_gains_by_another_measure(here: Path):
@@ -307,21 +328,6 @@ def test_other_tables_are_told_in_a_phrase(tmp_path: Path):
     assert of_samples(file) == "XE 54.8, SLL 93.7"
 
 
-def test_in_short_tells_what_each_loss_gains_with_the_most_data(tmp_path: Path):
-    assert in_short_smoothing._with_most_data(tmp_path, "") == ""
-    lines = ["a beam of 3,Tok,500 images,1,0,2", "a beam of 3,Tok,1000 images,-2.04,-3,-1"]
-    lines += [
-        "a beam of 3,Tok,per doubling,-3,-4,-2",
-        "greedy,Tok,1000 images,9,8,10",
-        "a beam of 3,Seq,1000 images,,,",
-    ]
-    file = tmp_path / "tables/sizes_gains.csv"
-    file.parent.mkdir()
-    file.write_text("\n".join(["block,row,column,ours,ours_low,ours_high", *lines]), encoding="utf-8")
-    told = in_short_smoothing._with_most_data(tmp_path, ", after 9 updates")
-    assert told == " With 1000 images, the most, after 9 updates: Tok -2.04 [-3, -1]."
-
-
 def test_in_short_tells_what_weaker_runs_say(here: Path):
     """Of a beam, of whatever claims have such comparisons among their details."""
     records = [recorded("smoothing", left="a"), recorded("smoothing", claim="L1", left="b")]
@@ -335,10 +341,38 @@ def test_in_short_tells_what_weaker_runs_say(here: Path):
             records.append(recorded("smoothing", claim=claim, level="detail", sides=sides, **names))
     invented_results("smoothing", records=records)
     write_report_config("smoothing")
-    line = next(line for line in written().splitlines() if line.startswith("- **Loss smoothing: "))
+    line = next(line for line in written().splitlines() if line.startswith("- **Loss smoothing:** "))
     numbers = "+1.5 [0.3, 2.7]"
     told = f"ahead of MLE: Tok {numbers}, Seq {numbers}"
-    assert f"A quarter as strong (details of 3 seeds, added later, without a verdict), {told}." in line
+    assert f"A quarter as strong (3 seeds, added later, without a verdict), {told}." in line
+
+
+@pytest.mark.parametrize("starts", [{}, {"pretrain-a": 2.25, "retriever-b": 1.0}])
+def test_in_short_tells_what_is_not_in_the_minutes_of_training(starts: dict[str, float]):
+    report = SimpleNamespace(papers={"across": SimpleNamespace(provenance={"minutes_of_starts": starts})})
+    of_each = " (minutes for all seeds: pretrain-a 2.2, retriever-b 1.0)" if starts else ""
+    assert in_short_origin._of_starts(report) == f"the common start, and retrievers{of_each}"
+
+
+def test_in_short_tells_how_claims_of_each_paper_fared_on_other_data(here: Path):
+    for paper in "ab":
+        invented_results(paper)
+        invented_results(paper, records=[recorded(paper, **REVERSED)], folder="reports/photos")
+    write_report_config("a", "b", Photos="reports/photos")
+    assert "By today's rule there: A, of 1 claims, 1 is reversed; B, of 1 claims, 1 is reversed." in written()
+
+
+def test_in_short_tells_what_updates_of_each_objective_take(tmp_path: Path):
+    """In the table of all objectives, where their budget is minutes."""
+    curves = tmp_path / "across/results/curves.csv"
+    curves.parent.mkdir(parents=True)
+    curves.write_text("run,step\na,500\na,2000\nb,500\n", encoding="utf-8")
+    across = SimpleNamespace(provenance={"minutes": {"a": 1.0, "b": 2.0, "c": 3.0}})
+    report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
+    rows = SimpleNamespace(rows=[SimpleNamespace(label=run.upper(), run=run) for run in "abcd"])
+    assert in_short_origin._of_updates(report, rows) == "; 1,000 updates take 0.5 (A) to 4.0 (B) minutes"
+    rows.rows = rows.rows[1:]
+    assert in_short_origin._of_updates(report, rows) == ""
 
 
 def test_in_short_names_the_results_of_which_no_commit_is_known(here: Path):
@@ -347,7 +381,7 @@ def test_in_short_names_the_results_of_which_no_commit_is_known(here: Path):
         invented_results(paper, folder="reports/photos", commit="abc" if paper == "a" else None)
         invented_results(paper, folder="reports/sentences", commit=None)
     write_report_config("a", "b", Photos="reports/photos", Sentences="reports/sentences")
-    assert "Not recorded: papers on Photos but for A; Sentences." in written()
+    assert "Not recorded: on Photos B; Sentences." in written()
 
 
 def test_studies_of_one_name_are_told_apart_by_their_data(here: Path):
@@ -363,10 +397,11 @@ def test_studies_of_one_name_are_told_apart_by_their_data(here: Path):
     assert "**[a paper (flickr8k)](photos/sizes/report.md).**" in page
 
 
-def test_the_truest_of_the_own_runs_that_a_judge_finds_is_named(here: Path):
-    """Beside likelihood: of what is not in the table of all objectives, and found more often than likelihood's."""
-    found = {"best": 60.0, "truest": 55.0, "lost": 30.0, "tabled": 70.0}
-    true = {"best": 50.0, "truest": 74.0, "lost": 90.0, "tabled": 80.0}
+def test_the_nearest_of_the_own_runs_to_distinctive_and_true_captions_is_named(here: Path):
+    """Of what the table of all objectives lacks and likelihood's are not shown to be truer than: what a judge finds
+    most."""
+    found = {"first": 60.0, "second": 55.0, "third": 50.0, "tabled": 70.0}
+    true = {"first": 50.0, "second": 78.0, "third": 90.0, "tabled": 80.0}
     records = []
     for metric, of, base in (("fixed_R@10", found, 40.0), ("twin_R@10", found, 40.0), ("true_of_own", true, 78.0)):
         for run, value in of.items():
@@ -376,26 +411,14 @@ def test_the_truest_of_the_own_runs_that_a_judge_finds_is_named(here: Path):
             )
     invented_results("wtfrl", records=records)
     path = Path("reports/wtfrl/results/claims.json")
-    json_file.write_json(path, json_file.read_json(path) | {"likelihood": ["tf"]})
-    papers = {"wtfrl": Summary.read(Path("reports/wtfrl"))}
     rows = SimpleNamespace(objectives=[SimpleNamespace(label="TABLED")])
-    told = uses.truest_judged(SimpleNamespace(papers=papers), rows)
-    assert told == "in WTFRL's own runs TRUEST 55.0 (true 74.0), TF 40.0 (true 78.0)"
-
-
-def test_own_runs_with_attention_that_are_grammatical_are_named(here: Path):
-    seeds = (1, 2, 3)
-    likelihood = side("XE", dict.fromkeys(seeds, 2.0))
-    records = [
-        recorded("a", left=label.lower(), claim=label, sides=(side(label, dict.fromkeys(seeds, 3.0)), likelihood))
-        for label in ("SLL", "SLL*", "ME", "ME*")
-    ]
-    invented_results("a", records=records)
-    shares = {"sll": 20.0, "sll*": 0.0, "me": 30.0, "me*": 2.0, "xe": 0.0}
-    json_file.write_json("reports/a/results/wording.json", {run: {"two verbs": [of]} for run, of in shares.items()})
-    report = SimpleNamespace(papers={"a": Summary.read(Path("reports/a"))}, folder=Path("reports"))
-    told = uses.ungrammatical_in_own_runs(report)
-    assert told == "In the papers' own runs, where more than 10: A's ME 30.0, SLL 20.0 (with attention none: SLL)."
+    report = SimpleNamespace(papers={"wtfrl": Summary.read(Path("reports/wtfrl"))})
+    assert uses.nearest_judged(report, rows) == ""
+    json_file.write_json(path, json_file.read_json(path) | {"likelihood": ["tf"]})
+    report = SimpleNamespace(papers={"wtfrl": Summary.read(Path("reports/wtfrl"))})
+    told = uses.nearest_judged(report, rows)
+    assert told.startswith("In WTFRL's own runs SECOND against TF: R@10 by the judge +15.0 [")
+    assert told.endswith(", true captions +0.0.")
 
 
 def test_unknown_words_in_published_captions_are_told(here: Path):
@@ -411,7 +434,7 @@ def test_unknown_words_in_published_captions_are_told(here: Path):
             file.write_bytes(gzip.compress(json.dumps(shown).encode()))
     write_report_config("a", Photos="reports/photos", Sizes="reports/study")
     page = written()
-    of_many = "of a hundred captions have unknown words ([older decoding](#limits))."
+    of_many = "of a hundred texts have unknown words ([older decoding](#limits))."
     assert f" There of A's up to 50 {of_many}" in page
     assert f" Up to 100 {of_many}" in page
     assert "- *Older decoding*: " in page

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from invented_papers import whole
@@ -46,6 +47,12 @@ def test_settings_are_in_words():
     }
     shown = "cap none, halve no, co_training yes, temperature 1, ranks 4 and 5, token (tau 0.3)"
     assert section._settings(settings) == shown
+
+
+@pytest.mark.parametrize(("minutes", "told"), [({}, "–"), ({"a": 0.42}, "0.4"), ({"a": 0.42, "b": 1.25}, "0.4 to 1.2")])
+def test_runs_have_the_minutes_of_a_seed(minutes, told):
+    runs = [SimpleNamespace(name=name) for name in ("a", "b")]
+    assert section._took(runs, minutes) == told
 
 
 def test_photographs_are_compared_with_the_literature(sle):

@@ -60,9 +60,10 @@ def test_the_best_captions_of_every_seed_are_measured(tmp_path, dataset, shares)
 
 
 def test_runs_of_which_many_are_ungrammatical_are_named_with_their_seeds():
-    labels = SimpleNamespace(by_name={name: SimpleNamespace(label=name.upper()) for name in "abc"})
     measured = {"a": {"two verbs": [0.0, 39.3]}, "b": {"two verbs": [1.0, 2.0]}, "c": {"two verbs": [33.8]}, "d": {}}
-    assert wording.ungrammatical_runs(labels, measured) == ["C 33.8 (33.8 to 33.8)", "A 19.6 (0.0 to 39.3)"]
+    unnamed = {"e": {"two verbs": [99.0]}}
+    labels = {name: name.upper() for name in "abcd"}
+    assert wording.ungrammatical(measured | unnamed, labels) == ["C 33.8 (one seed)", "A 19.6 (0 to 39)"]
 
 
 def test_what_is_often_ungrammatical_is_named():

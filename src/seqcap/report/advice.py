@@ -1,10 +1,13 @@
 """What to use when, by the table of every objective on one captioner. Nothing is advised that is clearly worse than
 cross-entropy in what one would use it for; where nothing is clearly better, that is said."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from types import MappingProxyType
 
+from seqcap.report.asides import Asides, often_ungrammatical
 from seqcap.report.overview import (
     CIDER,
     DISTINCT,
@@ -21,12 +24,13 @@ from seqcap.report.overview import (
     Overview,
     Row,
 )
+from seqcap.report.wording import DISTINCT as DISTINCT_CAPTIONS
 
 # Points to either side, from which an interval is told beside an objective's name.
 _WIDE = 10
 DISTINCT_AND_TRUE = "such captions, and as often true"  # a use
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_NONE: Mapping[str, float] = MappingProxyType({})
+_NONE = Asides()
 _MOST_NEXT = 2  # objectives that are named beside what leads
 Columns = tuple[Sequence[str], Sequence[str]]  # what an objective is used for, and what else
 
@@ -46,46 +50,74 @@ class Advice:
     tied: str = ""  # the others that lead, which are not told apart from it
     costs: tuple[str, ...] = ()  # the columns in which the first one is clearly worse than cross-entropy
     ungrammatical: str = ""  # how many captions of those that lead are so, where many are
+    alike: str = ""  # how many captions of the first one differ, where few do
     next: str = ""  # what is then the best of the others, by the first column
-    next_costs: tuple[str, ...] = ()  # of all of these, as `costs`
+    next_costs: tuple[str, ...] = ()  # of any of these, as `costs`
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
-def advice(
-    overview: Overview,
-    more: Mapping[str, str] = _NOTHING,
-    ungrammatical: Mapping[str, float] = _NONE,
-) -> list[Advice]:
-    """A row for each use. `more`: use -> what else is known of it; `ungrammatical`: objective -> how many of its
-    captions are so, in a hundred, where many are."""
+def advice(overview: Overview, asides: Asides = _NONE, more: Mapping[str, str] = _NOTHING) -> list[Advice]:
+    """A row for each use. `more`: use -> what else is known of it."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
-    uses = (_one_caption, _samples, _diversity, _distinctiveness, _distinct_and_true, _truth)
+    broken = often_ungrammatical(overview.objectives, asides)
+    uses = (_one_caption, _samples, _diversity, _distinctiveness, _distinct_and_true, partial(_truth, broken))
     known = [row for use in uses if (row := use(overview, base)) is not None]
-    noted = [replace(row, note=" ".join(filter(None, [row.note, more.get(row.use, "")]))) for row in known]
-    return [_with_ungrammatical(overview, base, row, ungrammatical) for row in noted]
+    noted = [_with_notes(row, _of_samples(overview, row, asides.tempered), more.get(row.use, "")) for row in known]
+    return [_with_wording(overview, base, row, asides, broken) for row in noted]
 
 
-def _with_ungrammatical(overview: Overview, base: Row, row: Advice, shares: Mapping[str, float]) -> Advice:
-    """How many captions of what leads are ungrammatical, where many are, and what is next best of the others."""
-    told = [f"{label} {share:.1f}" for label, share in shares.items() if label in row.leading]
-    # It is known of the best caption of a beam alone.
-    if not told or row.column in (SAMPLES, DIVERSITY):
+def _with_notes(row: Advice, *notes: str) -> Advice:
+    return replace(row, note=" ".join(filter(None, [row.note, *notes])))
+
+
+def _of_samples(overview: Overview, row: Advice, tempered: Mapping[str, str]) -> str:
+    """What samples have over the cheapest rival, cross-entropy at the temperature that makes its own as diverse: drawn
+    at temperature 1, and at another one."""
+    found = next((of for of in overview.objectives if of.label == row.first), None)
+    if row.column not in (SAMPLES, DIVERSITY) or found is None or MORE_CIDER not in found.levels:
+        return ""
+    gain = f"{found.levels[MORE_CIDER].value:+.1f}"
+    also = f" (drawn {tempered[row.first]})" if row.first in tempered else ""
+    return f"CIDEr of its samples {gain} over cross-entropy's at the temperature of equal Div-2{also}."
+
+
+def _with_wording(overview: Overview, base: Row, row: Advice, asides: Asides, shares: Mapping[str, float]) -> Advice:
+    """How many captions of what leads are ungrammatical, where many are, and what is next best of the others; and where
+    few differ. It is known of the best caption of a beam alone. `shares`: `often_ungrammatical`."""
+    if row.column in (SAMPLES, DIVERSITY):
         return row
+    led = _with_alike(overview, base, row, asides)
+    told = [f"{label} {share:.1f}" for label, share in shares.items() if label in row.leading]
+    if not told:
+        return led
+    led = replace(led, ungrammatical=", ".join(told))
+    if row.first not in shares:
+        return led
     ahead = [other for other in overview.objectives if overview.is_ahead(other, base, row.column)]
     others = [other for other in ahead if other.label not in shares]
     others.sort(key=lambda other: other.levels[row.column].value, reverse=True)
     following = others[:_MOST_NEXT]
-    names = [f"{other.label} {other.levels[row.column].value:.1f}" for other in following]
+    names = [f"{other.label} ({_levels(other, [row.column])})" for other in following]
     each = [_costs(overview, base, other) for other in following]
-    shared = tuple(column for column in each[0] if all(column in costs for costs in each)) if each else ()
-    return replace(row, ungrammatical=", ".join(told), next=_either(names) if names else "", next_costs=shared)
+    costs = tuple(dict.fromkeys(chain.from_iterable(each)))
+    return replace(led, next=_either(names) if names else "", next_costs=costs)
+
+
+def _with_alike(overview: Overview, base: Row, row: Advice, asides: Asides) -> Advice:
+    """How many captions of the first one differ, where fewer than half as many as cross-entropy's do."""
+    usual = asides.worded.get(base.run, {}).get(DISTINCT_CAPTIONS)
+    runs = {of.label: of.run for of in overview.objectives}
+    share = asides.worded.get(runs.get(row.first, ""), {}).get(DISTINCT_CAPTIONS)
+    if not row.leading or usual is None or share is None or share >= usual / 2:
+        return row
+    return replace(row, alike=f"{row.first} {share:.1f} in a hundred, cross-entropy {usual:.1f}")
 
 
 def _costs(overview: Overview, base: Row, row: Row) -> tuple[str, ...]:
     """The columns in which a row is clearly worse than cross-entropy."""
-    columns = (CIDER, overview.distinct, TRUTH, RECALL, SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)
+    columns = (CIDER, overview.distinct, LITERAL, TRUTH, RECALL, SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)
     return tuple(column for column in columns if overview.is_ahead(base, row, column))
 
 
@@ -131,14 +163,13 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     if nearest is None:
         why = "All that is clearly more diverse has clearly less CIDEr, or is less often true, by a beam."
         return Advice(use, "none", "", "", why)
-    notes = []
-    if overview.is_ahead(nearest, base, MORE_CIDER):
-        gain = nearest.levels[MORE_CIDER].value
-        notes.append(f"Its samples have {gain:.1f} more CIDEr than cross-entropy's at the temperature of equal Div-2.")
     most = overview.best(DIVERSITY, diverse)
+    note = ""
     if most is not None and most is not nearest:
-        notes.append(f"More diverse, at a higher cost: {most.label} ({_levels(most, [DIVERSITY, SAMPLES])}).")
-    return _advice(overview, use, f"none; nearest is {nearest.label}", nearest, columns, " ".join(notes))
+        note = f"More diverse, at a higher cost: {most.label} ({_levels(most, [DIVERSITY, SAMPLES])})."
+    both = "; ".join(overview.beside_likelihood(nearest, column) for column in (DIVERSITY, SAMPLES))
+    take = f"none; nearest is {nearest.label} ({both})"
+    return _advice(overview, use, take, nearest, columns, note)
 
 
 def _distinctiveness(overview: Overview, base: Row) -> Advice:
@@ -182,11 +213,14 @@ def _distinct_and_true(overview: Overview, base: Row) -> Advice | None:
     assert truest is not None
     tied = [truest, *(row for row in overview.close(truest, TRUTH) if row in distinct)]
     first = overview.best(CIDER, tied) or truest
-    names = _either([_named(row, TRUTH) for row in (first, *(row for row in tied if row is not first))])
-    return _advice(overview, use, f"none; least untrue of these: {names}", first, columns, "")
+    tied = [first, *(row for row in tied if row is not first)]
+    names = [f"{row.label} {row.levels[TRUTH].value:.1f} ({row.levels[column].value:.1f})" for row in tied]
+    take = f"none; least untrue, with {column} in brackets: {_either(names)}"
+    return _advice(overview, use, take, first, columns, "")
 
 
-def _truth(overview: Overview, base: Row) -> Advice | None:
+def _truth(broken: Collection[str], overview: Overview, base: Row) -> Advice | None:
+    """`broken`: objectives that are often ungrammatical, so that others that lead are named first."""
     if not overview.has(TRUTH):
         return None
     use = "captions that are true"
@@ -194,13 +228,16 @@ def _truth(overview: Overview, base: Row) -> Advice | None:
     if best is None or not overview.is_ahead(best, base, TRUTH):
         return Advice(use, "none", "", "", "")
     columns = [TRUTH, PRECISION], [CIDER, WORDS, RECALL, RECALL_OF_SAMPLES, overview.distinct]
-    return _led(overview, base, use, best, columns)
+    return _led(overview, base, use, best, columns, broken)
 
 
-def _led(overview: Overview, base: Row, use: str, best: Row, columns: Columns) -> Advice:
-    """Advice where the best one of the first column is ahead of cross-entropy."""
+def _led(
+    overview: Overview, base: Row, use: str, best: Row, columns: Columns, last: Collection[str] = frozenset()
+) -> Advice:
+    """Advice where the best one of the first column is ahead of cross-entropy. `last`: objectives that are named after
+    the others."""
     column = columns[0][0]
-    leading = leaders(overview, best, base, column)
+    leading = sorted(leaders(overview, best, base, column), key=lambda row: row.label in last)
     first, *others = leading
     led = _advice(overview, use, f"**{first.label}**{_width(first, column)}", first, columns, "")
     tied = ", ".join(_named(row, column) for row in others)

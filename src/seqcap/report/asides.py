@@ -41,6 +41,7 @@ class Asides:
     true_samples: str = ""  # true precision of five samples, in SLE's own runs
     # Run of the table -> how its captions are worded (`wording.read`).
     worded: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    two_verbs: Mapping[str, str] = field(default_factory=dict)  # run of the table -> share of captions, seeds' range
     judges_agree: str = ""  # how the judge ranks objectives beside the listener that pays
     literal_agrees: str = ""  # how the literal listener does
 
@@ -48,12 +49,16 @@ class Asides:
     def read(cls, report: Path) -> Self:
         """From the tables in the folder of a report."""
         temperatures = report / ACROSS / "tables/across_temperatures.csv"
+        by_seed = wording.read_by_seed(report / ACROSS / RESULTS)
         return cls(
             tempered=of_tempered(temperatures),
             rivals=of_rivals(temperatures),
             at_equal_length=of_length(report / "wtfrl/tables/wtfrl_length.csv"),
             true_samples=of_samples(report / "sle/tables/sle_truth.csv"),
             worded=wording.read(report / ACROSS / RESULTS),
+            two_verbs={
+                run: wording.with_range(of[wording.TWO_VERBS]) for run, of in by_seed.items() if wording.TWO_VERBS in of
+            },
             judges_agree=of_ranks(report / ACROSS / _YARDSTICKS, DISTINCT),
             literal_agrees=of_ranks(report / ACROSS / _YARDSTICKS, LITERAL),
         )

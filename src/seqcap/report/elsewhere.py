@@ -9,6 +9,7 @@ from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import NOT_RUN, UNTESTABLE
 
 DETAIL = "(a detail there)"
+WHOLE = "the whole claim: "  # begins the words of a claim, after those of a comparison that does not decide it there
 SUM = "(sum of two comparisons, no interval)"
 
 
@@ -64,7 +65,7 @@ def same(wanted: Claim, here: Summary, summary: Summary) -> There | None:
             line = next(line for line in claim.primary if line.key == key)
             # Another comparison may decide it there than here.
             decides = line.key == claim.deciding.key or not line.verdict
-            words = claim.words if decides else f"{line.verdict}; the claim: {claim.words}"
+            words = claim.words if decides else f"{line.verdict}; {WHOLE}{claim.words}"
             return There(line, words, summary.rule) if line.difference else None
     alike = [line for line in _lines(summary) if line.key == key]
     if alike:

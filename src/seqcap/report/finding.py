@@ -9,6 +9,6 @@ class Finding:
 
     topic: str
     answer: str
-    beside: str = ""  # sentences beside the answer, in *In short*
-    more: str = ""  # sentences that stand further down
-    is_measured_by_judge: bool = False  # so that the judge is described with `more`
+    caveat: str = ""  # what follows the answer: nobody should have the one without the other
+    details: str = ""  # sentences that stand further down
+    is_measured_by_judge: bool = False  # so that the judge is described with `details`

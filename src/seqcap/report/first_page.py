@@ -3,6 +3,7 @@ table across papers; first_page_texts/ has its words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -10,7 +11,7 @@ from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts, unknown_words
 from seqcap.report.advice import DISTINCT_AND_TRUE, advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
-from seqcap.report.asides import Asides, misled, often_ungrammatical, true_shares
+from seqcap.report.asides import Asides, misled, true_shares, updates
 from seqcap.report.in_short import in_short
 from seqcap.report.in_short_smoothing import of_studies
 from seqcap.report.main_claims import left_out, main_claims
@@ -27,7 +28,7 @@ from seqcap.report.overview import (
     Overview,
 )
 from seqcap.report.summary import RESULTS, Summary
-from seqcap.report.uses import others_judged, uses
+from seqcap.report.uses import nearest_judged, uses
 from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
 DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
@@ -53,7 +54,7 @@ def first_page(report: Reported) -> str:
         report=report,
         in_short=findings,
         studies=studies,
-        has_more=bool(studies) or any(finding.more for finding in findings),
+        has_details=bool(studies) or any(finding.details for finding in findings),
         asides=asides,
         misled=misled(report.folder / "wtfrl/tables/wtfrl_exchanged.csv"),
         link=link,
@@ -144,12 +145,11 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     found["trained_on"] = _trained_on(across.provenance["data"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
-    taken = across.provenance["minutes"]
+    taken, made = across.provenance["minutes"], _updates(report.folder / ACROSS, rows)
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
-    often = often_ungrammatical(rows.objectives, asides)
-    advised = advice(rows, {DISTINCT_AND_TRUE: others_judged(report, rows)}, often)
+    advised = advice(rows, asides, {DISTINCT_AND_TRUE: nearest_judged(report, rows)})
     return found | {
         "rows": rows,
         "table": rows.markdown(
@@ -157,7 +157,9 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
             more={
                 **_worded(asides),
                 "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
+                "updates": {run: f"{number:,}" for run, number in made.items()},
                 "minutes used": {run: f"{number:.1f}" for run, number in taken.items()},
+                "of 1,000 updates": _of_updates(taken, made),
             },
         ),
         "budget": rows.budget,
@@ -169,6 +171,17 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
         "has_people": any(row.run == PEOPLE for row in rows.rows),
         "has_judge": rows.has(DISTINCT),
     }
+
+
+def _updates(folder: Path, rows: Overview) -> dict[str, int]:
+    """Run -> how often it was updated within its budget, of the runs that were."""
+    numbers_of = {row.run: updates(folder, row.run) for row in rows.rows}
+    return {run: number for run, number in numbers_of.items() if number}
+
+
+def _of_updates(minutes: Mapping[str, float], made: Mapping[str, int]) -> dict[str, str]:
+    """Run -> the minutes of its training that 1,000 updates take."""
+    return {run: f"{1000 * taken / made[run]:.1f}" for run, taken in minutes.items() if run in made}
 
 
 def _trained_on(data: Sequence[Mapping[str, Any]]) -> str:

@@ -1,11 +1,12 @@
-"""The first page in ten answers or so: what a reader in a hurry would ask of it."""
+"""The first page in ten answers or so: what a reader in a hurry would ask of it. Numbers stand further down."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seqcap.report.advice import DISTINCT_AND_TRUE, Advice, advice
 from seqcap.report.all_papers import Reported
-from seqcap.report.asides import Asides, often_ungrammatical
+from seqcap.report.asides import Asides
 from seqcap.report.finding import Finding
 from seqcap.report.in_short_elsewhere import on_data
 from seqcap.report.in_short_origin import of_cost, of_origin
@@ -13,9 +14,13 @@ from seqcap.report.in_short_smoothing import of_smoothing
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
-from seqcap.report.overview import DIVERSITY, MORE_CIDER, SAMPLES, Overview
-from seqcap.report.uses import truest_judged, ungrammatical_in_own_runs
-from seqcap.report.verdicts import HOLDS, LESS, NOT_RUN, REVERSED
+from seqcap.report.overview import DISTINCT, SAMPLES, TWIN, Overview
+from seqcap.report.summary import Claim, Summary
+from seqcap.report.uses import nearest_judged
+from seqcap.report.verdicts import HOLDS, IN_PART, LESS, NOT_RUN, REVERSED, decided
+from seqcap.report.wording import MANY
+
+_FAILED = {REVERSED: "reversed", LESS: "without effect"}
 
 
 def in_short(
@@ -26,75 +31,77 @@ def in_short(
     asides: Asides,
 ) -> list[Finding]:
     """What is found on each question, without those of which nothing is known. `rows`: the table of all objectives."""
-    told = [_to_pick(rows, asides, truest_judged(report, rows) if rows else "")]
-    told += learnt(rows, asides, ungrammatical_in_own_runs(report)) if rows else []
-    told += [of_smoothing(report, main), _of_outcomes(report)]
+    told = [_to_pick(rows, asides, nearest_judged(report, rows) if rows else "")]
+    told += learnt(rows, asides) if rows else []
+    told += [of_smoothing(report, main, rows), _of_what_holds(report), _of_what_failed(report)]
     told += [on_data(report, data, of, main) for data, of in on_other_data.items()]
     told += [of_cost(report, rows), of_origin(report)]
     return [finding for finding in told if finding]
 
 
-def _to_pick(rows: Overview | None, asides: Asides, truest: str = "") -> Finding | None:
-    """What to take for each use, and in what it is clearly behind cross-entropy. `truest`: what is most often true of
-    own runs that a judge judged."""
+def _to_pick(rows: Overview | None, asides: Asides, nearest: str = "") -> Finding | None:
+    """What to take for each use. `nearest`: what comes near to captions that are distinctive and true, of own runs."""
     if rows is None:
         return None
-    told, known = list[str](), dict[tuple[str, ...], str]()
-    for row in advice(rows, ungrammatical=often_ungrammatical(rows.objectives, asides)):
-        names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
-        # Each list of columns once.
-        is_known = row.costs in known
-        worse = f"as {known[row.costs]}" if is_known else _columns(row.costs)
-        costs = [f"behind in: {worse}"] if row.costs else []
-        known.setdefault(row.costs, row.first)
-        costs += [f"ungrammatical in a hundred: {row.ungrammatical}"] if row.ungrammatical else []
-        but = f"; {'; '.join(costs)}" if costs else ""
-        beside = f"; {truest}" if truest and row.use == DISTINCT_AND_TRUE else ""
-        told.append(f"{capital(row.use)}: {names}{but}{_grammatical(row)}{_over_temperatures(rows, row)}{beside}.")
+    told = [_named(row, nearest, is_worded=bool(asides.two_verbs)) for row in advice(rows, asides)]
     if not told:
         return None
-    answer = "for each use the leader with its equals, and in what the leader is behind cross-entropy"
-    return Finding("To pick", answer, f"[With numbers](#what-to-use-when).{_listed(told)}")
+    answer = "for each use what leads, and what is not told apart from it"
+    return Finding("To pick", answer, f"[What each costs](#what-to-use-when).{_listed(told)}")
 
 
-def _grammatical(row: Advice) -> str:
-    """What to take where what leads is often ungrammatical, and what that costs."""
-    if not row.next:
-        return ""
-    costs = "the same" if set(row.next_costs) == set(row.costs) else _columns(row.next_costs)
-    return f"; grammatical: {row.next}" + (f" (behind in: {costs})" if row.next_costs else "")
+def _named(row: Advice, nearest: str, *, is_worded: bool) -> str:
+    """ "One caption with the highest CIDEr: A, B; often ungrammatical, in a hundred: A 30.0; with at most 10: C"."""
+    names = ", ".join(filter(None, [row.take.replace("*", ""), row.tied]))
+    other = f"; with at most {MANY:.0f}: {row.next}" if row.next else ""
+    often = f"; often ungrammatical, in a hundred: {row.ungrammatical}{other}" if row.ungrammatical else ""
+    # It is counted of the best caption of a beam alone.
+    unknown = "; not known whether these are grammatical" if is_worded and row.column == SAMPLES else ""
+    price = f"; {row.otherwise.partition('; ')[0]}" if row.column in (DISTINCT, TWIN) and row.leading else ""
+    beside = f" {nearest}" if nearest and row.use == DISTINCT_AND_TRUE else ""
+    return f"{capital(row.use)}: {names}{often}{unknown}{price}.{beside}"
 
 
-def _columns(names: Sequence[str]) -> str:
-    return ", ".join(name.replace(", ", " of ") for name in names)
+def _of_what_holds(report: Reported) -> Finding | None:
+    """How many of each paper's claims hold."""
+    held = [
+        f"{summary.said['label']} {sum(claim.verdict == HOLDS for claim in claims)} of {len(claims)}"
+        for _, summary, claims in _judged(report)
+    ]
+    answer = f"of the papers' claims, {', '.join(held)}"
+    return Finding("What holds", answer, "[Which](#claims).") if held else None
 
 
-def _over_temperatures(rows: Overview, row: Advice) -> str:
-    """What samples have over the cheapest rival, cross-entropy at the temperature that makes its own as diverse."""
-    found = next((of for of in rows.objectives if of.label == row.first), None)
-    if row.column not in (SAMPLES, DIVERSITY) or found is None or MORE_CIDER not in found.levels:
-        return ""
-    gain = f"{found.levels[MORE_CIDER].value:+.1f}"
-    rival = "cross-entropy's at the temperature that makes them as diverse"
-    return f"; {rows.beside_likelihood(found, SAMPLES)}, {gain} over {rival}"
+def _of_what_failed(report: Reported) -> Finding | None:
+    """Which claims of each paper are reversed or without effect, and what may explain most of them."""
+    counts, told = Counter[str](), []
+    for paper, summary, claims in _judged(report):
+        failed = {words: [claim for claim in claims if claim.verdict == verdict] for verdict, words in _FAILED.items()}
+        counts.update({words: len(of) for words, of in failed.items()})
+        briefly = {words: [_briefly(report, paper, claim) for claim in of] for words, of in failed.items() if of}
+        which = "; ".join(f"{words}: {', '.join(of)}" for words, of in briefly.items())
+        known = summary.said["finding"].get("failing", "") if report.on_generated else ""
+        told += [f"{summary.said['label']}, {which}.{f' Why, perhaps: {known}.' * bool(known)}"] if which else []
+    if not told:
+        return None
+    answer = " and ".join(f"{count} {words}" for words, count in counts.items() if count)
+    where = "[Each](#what-did-not-reproduce), and by paper what may explain most of it:"
+    return Finding("What failed", f"of the papers' claims, {answer}", f"{where}{_listed(told)}")
 
 
-def _of_outcomes(report: Reported) -> Finding | None:
-    """How many of each paper's claims hold, and what may explain most of those that are reversed or without effect."""
-    held, explained = [], []
-    for summary in report.papers.values():
+def _briefly(report: Reported, paper: str, claim: Claim) -> str:
+    """With where it holds."""
+    there = report.elsewhere(paper, claim)
+    held = [f", holds on {data}" for data, of in there.items() if decided(of.words) == HOLDS and not of.rule]
+    return f"*{claim.sentence}* ({claim.id}{', in part' * (IN_PART in claim.words)}{''.join(held)})"
+
+
+def _judged(report: Reported) -> Iterator[tuple[str, Summary, list[Claim]]]:
+    """The papers that today's rule judges, with their claims that were run."""
+    for paper, summary in report.papers.items():
         claims = [claim for claim in summary.claims if not claim.control and claim.verdict != NOT_RUN]
         if claims and not summary.rule:
-            label = summary.said["label"]
-            held.append(f"{label} {sum(claim.verdict == HOLDS for claim in claims)} of {len(claims)}")
-            failing = [claim for claim in claims if claim.verdict in (REVERSED, LESS)]
-            known = summary.said["finding"].get("failing", "") if report.on_generated and failing else ""
-            explained += [f"{label} ({', '.join(claim.id for claim in failing)}): {known}."] if known else []
-    if not held:
-        return None
-    beside = "[What does](#claims); [what is reversed or without effect](#what-did-not-reproduce)"
-    beside += f", and what may explain most of it:{_listed(explained)}" if explained else "."
-    return Finding("What holds", f"of the papers' claims, {', '.join(held)}", beside)
+            yield paper, summary, claims
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -1,72 +1,97 @@
 """What *In short* says of other data: how the comparisons that decide claims here came out there."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqcap.report import own_runs, unknown_words
-from seqcap.report.all_papers import Reported
-from seqcap.report.elsewhere import Pair
+from seqcap.report.all_papers import Reported, link
+from seqcap.report.elsewhere import WHOLE, Pair
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
-from seqcap.report.outcomes import numbers, shortly
+from seqcap.report.outcomes import fared, numbers, shortly
 from seqcap.report.overview import ACROSS
-from seqcap.report.verdicts import HOLDS, NOT_RUN
+from seqcap.report.summary import Claim, Summary
+from seqcap.report.verdicts import COUNTED, NOT_RUN, decided
 
 _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
 
 
 def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[MainClaim]) -> Finding | None:
-    """How the comparisons that decide claims here came out on other data."""
+    """How the comparisons that decide claims here came out on other data. `of`: what is compared, by how it came out
+    (`first_page`)."""
     number = len(of["compared"])
     if not number:
         return None
-    agree, silent = len(of["alike"]) + len(of["divided"]), len(of["one_sided"]) + len(of["neither"])
-    # By today's rule.
-    papers = report.published[data]
-    there_alone = [pair for paper, pair in of["one_sided"] if pair.there.side and not papers[paper].rule]
-    turned = [(paper, pair) for paper, pair in of["opposite"] if pair.here.key == pair.claim.deciding.key]
-    against = len(of["alike"]) - of["as_claimed"]
+    answer = _of_one(of) if number == 1 else _of_several(of)
+    caveat = [_how_alike(of) if number > 1 else "", _turned(report, data, of), _turned_details(of)]
+    caveat += [_of_the_judge(data, main), _counted_there(report, data), _decided_there_alone(report, data)]
+    caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
     only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
-    beside = ["[More](#on-other-data)."]
-    if number == 1:
-        ways = {
-            "goes the same way there": agree,
-            "goes the other way there": of["turned"],
-            "cannot be told, here or there": silent,
-        }
-        way = next(said for said, count in ways.items() if count)
-        answer = f"the one comparison that decides a claim here {way}{', against print' * against}"
-    else:
-        alike = f"{agree or 'none'} {'has' if agree < 2 else 'have'} the same sign there"
-        parts = [alike, f"{of['turned'] or 'none'} the opposite one"]
-        parts += (
-            [f"{silent} {'is' if silent == 1 else 'are'} open (an interval has 0 in it, here, there or both)"]
-            if silent
-            else []
-        )
-        answer = f"of {number} comparisons that decide claims and controls here, {', '.join(parts)}"
-        kinds = {"smaller there (in points)": of["smaller"], "against print": against}
-        how = " and ".join(f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count)
-        beside += [f"Of those with the same sign {how}."] if how else []
-    if turned:
-        told = "; ".join(
-            f"{_there(pair)}{_judged(report, paper, pair, data)}, here {numbers(pair.here)}" for paper, pair in turned
-        )
-        beside.append(f"Opposite: {told}.")
-    if there_alone:
-        beside.append(f"Told from 0 there alone: {'; '.join(map(_there, there_alone))}.")
-    beside += [_of_the_judge(data, main), _of_a_single_one(of), _counted_there(report, data)]
-    beside.append(_of_unknown_words(report, data))
-    beside.append(_lacking_there(report, data))
-    return Finding(f"{data}{only}", answer, " ".join(filter(None, beside)))
+    return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)))
+
+
+def _of_one(of: Mapping[str, Any]) -> str:
+    ways = {
+        "goes the same way there": _agree(of),
+        "goes the other way there": of["turned"],
+        "cannot be told, here or there": _silent(of),
+    }
+    way = next(said for said, count in ways.items() if count)
+    return f"the one comparison that decides a claim here {way}{', against print' * _against_print(of)}"
+
+
+def _of_several(of: Mapping[str, Any]) -> str:
+    agree, silent = _agree(of), _silent(of)
+    parts = [f"{agree or 'none'} {_has(agree)} the same sign there, by both intervals, whatever q"]
+    parts.append(f"{of['turned'] or 'none'} the opposite one")
+    if silent:
+        parts.append(f"{silent} {_is(silent)} open (an interval has 0 in it, here, there or both)")
+    return f"of {len(of['compared'])} comparisons that decide claims and controls here, {', '.join(parts)}"
+
+
+def _agree(of: Mapping[str, Any]) -> int:
+    return len(of["alike"]) + len(of["divided"])
+
+
+def _silent(of: Mapping[str, Any]) -> int:
+    return len(of["one_sided"]) + len(of["neither"])
+
+
+def _against_print(of: Mapping[str, Any]) -> int:
+    return len(of["alike"]) - int(of["as_claimed"])
+
+
+def _how_alike(of: Mapping[str, Any]) -> str:
+    kinds = {"smaller there (in points)": of["smaller"], "against print": _against_print(of)}
+    told = [f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count]
+    return f"Of those with the same sign {'; '.join(told)}." if told else ""
+
+
+def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
+    """The deciding comparisons with the opposite sign, and how their claims fared there."""
+    told = [
+        f"{_there(pair)}{_judged(report, paper, pair, data)}, here {numbers(pair.here)}"
+        for paper, pair in of["opposite"]
+        if pair.here.key == pair.claim.deciding.key
+    ]
+    return f"Opposite: {'; '.join(told)}." if told else ""
+
+
+def _turned_details(of: Mapping[str, Any]) -> str:
+    """How many details of claims have opposite signs, and one of them."""
+    details = [pair for _, pair in of["opposite"] if pair.here.key != pair.claim.deciding.key]
+    if not details:
+        return ""
+    first = details[0]
+    example = f"{shortly(first.here.what)}, {first.here.sides}: {numbers(first.there)}, here {numbers(first.here)}"
+    return f"{len(details)} of the claims' details {_has(len(details))} the opposite sign there, as {example}."
 
 
 def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
     """What a judge finds of a main claim of an own listener, there and here."""
     told = [
-        f"of {of.claim.id}'s {numbers(of.there[data].line)} it finds {numbers(of.judged_there[data].line)} (here of "
-        f"{numbers(of.claim.deciding)} {numbers(of.judged.deciding)})"
+        f"of {of.claim.id}'s {numbers(of.there[data].line)} it finds {numbers(of.judged_there[data].line)}, here "
+        f"{numbers(of.judged.deciding)}"
         for of in main
         if of.judged and data in of.judged_there and data in of.there
     ]
@@ -74,11 +99,34 @@ def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
 
 
 def _counted_there(report: Reported, data: str) -> str:
-    """How many claims hold on other data, of several papers that today's rule judges there."""
-    papers = [there for there in report.published[data].values() if not there.rule]
-    verdicts = sum((there.counts(control=False) for there in papers), Counter[str]())
-    run = verdicts.total() - verdicts[NOT_RUN]
-    return f"By today's rule {verdicts[HOLDS]} of {run} claims hold there." if len(papers) > 1 else ""
+    """How the claims of each paper fared on other data, where today's rule judges several there; and which papers an
+    older one does."""
+    papers = report.published[data].values()
+    todays = {str(there.said["label"]): _run(there) for there in papers if not there.rule}
+    older = [str(there.said["label"]) for there in papers if there.rule]
+    told = [f"{label}, of {len(claims)} claims, {fared(claims)}" for label, claims in todays.items() if claims]
+    parts = [f"By today's rule there: {'; '.join(told)}."] if len(told) > 1 else []
+    parts += [f"{' and '.join(older)} {_is(len(older))} judged by an older rule there."] if told and older else []
+    return " ".join(parts)
+
+
+def _decided_there_alone(report: Reported, data: str) -> str:
+    """Claims that are decided on other data, and here otherwise or not: by today's rule."""
+    told = dict[tuple[str, str], list[str]]()
+    for paper, claim in report.claims():
+        there = report.elsewhere(paper, claim).get(data)
+        verdict = decided(there.words.rpartition(WHOLE)[2]) if there and not there.rule else ""
+        if verdict not in ("", claim.verdict) and not claim.control:
+            told.setdefault((verdict, claim.verdict), []).append(link(paper, claim))
+    parts = [
+        f"{', '.join(names)} {' (here '.join(COUNTED[verdict][len(names) > 1] for verdict in verdicts)})"
+        for verdicts, names in told.items()
+    ]
+    return f"Other verdicts there: {'; '.join(parts)}." if parts else ""
+
+
+def _run(there: Summary) -> list[Claim]:
+    return [claim for claim in there.claims if not claim.control and claim.verdict != NOT_RUN]
 
 
 def _of_unknown_words(report: Reported, data: str) -> str:
@@ -87,14 +135,6 @@ def _of_unknown_words(report: Reported, data: str) -> str:
     found = {paper: unknown_words.in_words(folder) for paper, folder in folders.items() if folder}
     told = [f"of {report.published[data][paper].said['label']}'s {words}" for paper, words in found.items() if words]
     return f"There {'; '.join(told)}." if told else ""
-
-
-def _of_a_single_one(of: Mapping[str, Any]) -> str:
-    """The numbers of the one comparison that decides a claim here, where it goes the same way there."""
-    if len(of["compared"]) > 1 or not of["alike"]:
-        return ""
-    (_, pair), *_ = of["alike"]
-    return f"{shortly(pair.here.what)}: {numbers(pair.here)}; there {numbers(pair.there)}."
 
 
 def _there(pair: Pair) -> str:
@@ -106,11 +146,15 @@ def _there(pair: Pair) -> str:
 def _judged(report: Reported, paper: str, pair: Pair, data: str) -> str:
     """ "; the claim *holds* there"."""
     there = report.elsewhere(paper, pair.claim).get(data)
-    return f"; the claim *{there.words.rpartition('the claim: ')[2]}* there" if there else ""
+    return f"; the claim *{there.words.rpartition(WHOLE)[2]}* there" if there else ""
 
 
 def _is(number: int) -> str:
     return "is" if number == 1 else "are"
+
+
+def _has(number: int) -> str:
+    return "has" if number < 2 else "have"
 
 
 def _lacking_there(report: Reported, data: str) -> str:
@@ -123,11 +167,9 @@ def _lacking_there(report: Reported, data: str) -> str:
     told = ["a checker of truth"] if is_truth_known else []
     if of_papers := report.without_another_judge(data):
         told.append(f"for {' and '.join(of_papers)} a judge of another kind than what pays")
-    told += ["the table of all objectives"] if told and ACROSS not in report.published[data] else []
-    todays = [str(there.said["label"]) for _, there in papers if not there.rule]
-    is_mixed = 0 < len(todays) < len(papers)
-    by_rule = f" All papers there but {', '.join(todays)} are judged by an older rule." if is_mixed else ""
-    return f"Lacking there: {'; '.join(told)}.{by_rule}" if told else by_rule.strip()
+    if told and ACROSS not in report.published[data]:
+        told.append("the table of all objectives, so that picks are of scenes alone")
+    return f"Lacking there: {'; '.join(told)}." if told else ""
 
 
 def _has_only_sentences(report: Reported, data: str) -> bool:

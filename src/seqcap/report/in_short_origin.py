@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from seqcap.report import own_runs, provenance
+from seqcap.report import provenance
 from seqcap.report.all_papers import Reported
+from seqcap.report.asides import updates
 from seqcap.report.finding import Finding
 from seqcap.report.outcomes import capital
 from seqcap.report.overview import ACROSS, Overview
@@ -14,34 +15,45 @@ def of_cost(report: Reported, rows: Overview | None) -> Finding | None:
     """Minutes of training: of a seed in the table of all objectives and in the papers' own runs, and of all runs
     together."""
     budget = rows.budget if rows else ""
-    parts = [f"each seed of an objective on one captioner has, by design, {budget} of a core"] if budget else []
-    parts += [of_seeds] if (of_seeds := _of_seeds(report)) else []
-    parts += [together] if (together := _together(report)) else []
-    if not parts:
+    alike = f"each seed of an objective on one captioner has {budget} of a core, a budget that ranks nothing"
+    alike += _of_updates(report, rows) if rows else ""
+    together = _together(report)
+    of_each = "; ".join(filter(None, [alike if budget else "", _of_seeds(report)]))
+    if not of_each and not together:
         return None
-    answer, *others = parts
-    beside = f"{capital('; '.join(others))}. " if others else ""
-    return Finding(
-        "Cost",
-        answer,
-        f"{beside}[Of each](#where-this-comes-from). Not in these: the common start, and retrievers.",
-    )
+    where = "[Of each objective](#all-objectives-on-one-captioner); " if budget else ""
+    where += "[of each paper](#where-this-comes-from), whose details have each run's"
+    caveat = f"Not in these: {_of_starts(report)}. {where}."
+    return Finding("Cost", of_each or together, caveat, f"{capital(together)}." if of_each and together else "")
+
+
+def _of_starts(report: Reported) -> str:
+    """What runs start from, and is not in their minutes: of the table of all objectives with what it took."""
+    across = report.papers.get(ACROSS)
+    minutes = across.provenance.get("minutes_of_starts", {}) if across else {}
+    told = [f"{name} {taken:.1f}" for name, taken in minutes.items()]
+    return "the common start, and retrievers" + (f" (minutes for all seeds: {', '.join(told)})" if told else "")
+
+
+def _of_updates(report: Reported, rows: Overview) -> str:
+    """ "; 1,000 updates take 0.1 (MIXER-BCMR) to 4.8 (PG-SPIDEr) minutes": in the table of all objectives."""
+    minutes = report.papers[ACROSS].provenance["minutes"]
+    made = {row.label: (row.run, updates(report.folder / ACROSS, row.run)) for row in rows.rows if row.run in minutes}
+    per_thousand = {label: 1000 * minutes[run] / number for label, (run, number) in made.items() if number}
+    if len(per_thousand) < 2:
+        return ""
+    ends = (min(per_thousand, key=per_thousand.__getitem__), max(per_thousand, key=per_thousand.__getitem__))
+    return f"; 1,000 updates take {' to '.join(f'{per_thousand[label]:.1f} ({label})' for label in ends)} minutes"
 
 
 def _of_seeds(report: Reported) -> str:
-    """ "in the papers' own runs 0.3 (PSST: ST) to 15.2 (SPIDEr: PG-SPIDEr)": what a seed of theirs took on a core."""
-    minutes = dict[str, float]()
+    """ "a seed in the papers' own runs took 0.3 to 15.2 minutes": on a core."""
     across = report.papers.get(ACROSS)
-    for label, summary in _results(report).items():
-        if summary is not across and not _is_of_gpu(summary):
-            labels = own_runs.labels(summary)
-            for run, taken in summary.provenance["minutes"].items():
-                minutes[f"{label}: {labels.get(run, run)}"] = taken
+    results = [summary for summary in _results(report).values() if summary is not across and not _is_of_gpu(summary)]
+    minutes = [taken for summary in results for taken in summary.provenance["minutes"].values()]
     if not minutes:
         return ""
-    ends = (min(minutes, key=minutes.__getitem__), max(minutes, key=minutes.__getitem__))
-    told = " to ".join(f"{minutes[name]:.1f} ({name})" for name in ends)
-    return f"a seed in the papers' own runs took {told} minutes"
+    return f"a seed in the papers' own runs took {min(minutes):.1f} to {max(minutes):.1f} minutes"
 
 
 def _is_of_gpu(summary: Summary) -> bool:
@@ -98,9 +110,9 @@ def _unrecorded(report: Reported) -> str:
     """The results of which no commit is known."""
     told = [str(summary.said["label"]) for summary in report.papers.values() if not summary.provenance["commit"]]
     for data, papers in report.published.items():
-        known = [str(summary.said["label"]) for summary in papers.values() if summary.provenance["commit"]]
-        if len(known) < len(papers):
-            told.append(f"papers on {data} but for {', '.join(known)}" if known else data)
+        unknown = [str(summary.said["label"]) for summary in papers.values() if not summary.provenance["commit"]]
+        if unknown:
+            told.append(f"on {data} {', '.join(unknown)}" if len(unknown) < len(papers) else data)
     return "; ".join(told)
 
 

@@ -1,15 +1,16 @@
 """What the first page says of loss smoothing: the claims of its paper, and the studies of what it gains with how much
 data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from seqcap.report import own_runs, unknown_words
 from seqcap.report.all_papers import Reported, link
-from seqcap.report.asides import lines_of, updates
+from seqcap.report.asides import updates
 from seqcap.report.finding import Finding
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital, fared, numbers, shortly
+from seqcap.report.overview import CIDER, DIVERSITY, TRUTH, Overview
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, REVERSED, read
 
@@ -17,22 +18,22 @@ _SMOOTHING = "smoothing"  # the paper
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
 # Its claims that ask the same of another captioner or task, and of which.
 _ELSEWHERE = {
-    "L6b": "With attention, Tok-Seq",
-    "L7": "In translation to French, BLEU, Tok",
-    "L8": "In translation to French, BLEU, Seq",
-    "L9a": "In translation to French, BLEU, Tok-Seq",
-    "L9b": "From German, BLEU, Tok-Seq",
+    "L6b": "with attention, Tok-Seq",
+    "L7": "in translation to French, BLEU, Tok",
+    "L8": "in translation to French, BLEU, Seq",
+    "L9a": "in translation to French, BLEU, Tok-Seq",
+    "L9b": "from German, BLEU, Tok-Seq",
 }
 # The claims that a kind of smoothing beats likelihood, beside which the main one stands.
 _KINDS = ("L1", "L3")
 _WITH_ATTENTION = "L6b"  # the main one with attention
 _GERMAN = ("de_en_seq_bleu4_batch", "de_en_mle")  # the comparison that L8 is of, from German
-_GAINS = "tables/sizes_gains.csv"  # of a study of data size
+_CHANGED = ", changed after a result was seen"
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
-def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
-    """What its paper's own runs say."""
+def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None = None) -> Finding | None:
+    """What its paper's own runs say, and the table of all objectives, `rows`, of what is better by it."""
     of = next((of for of in main if of.paper == _SMOOTHING), None)
     if of is None:
         return None
@@ -41,29 +42,52 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim]) -> Finding | None:
     alike = [*(claim for claim in kinds if _is_compared_alike(claim.deciding, line)), of.claim]
     compared = [
         f"{claim.deciding.sides.partition(' against ')[0]} {numbers(claim.deciding)}"
-        + f", *{_marked(claim)}*" * (claim is not of.claim)
+        + f", *{_verdict(claim)}*" * (claim is not of.claim)
         for claim in alike
     ]
     others = [claim for claim in summary.claims if claim.id in _ELSEWHERE and claim.deciding.difference]
     what, against = line.what.partition(": ")[0], line.sides.partition(" against ")[2]
     runs = f"In our runs{_after(report.folder / of.paper, line)}"
-    beside = [
-        f"{runs}, {shortly(what)}, against {against}: {', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}.",
-        _otherwise(alike),
+    numbers_here = f"{', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}"
+    details = [
+        _otherwise(alike, {"By captions ranked by log p / length": ("CIDEr", "per token, all")}),
         _on_other_data(report, alike),
-        _of_weaker_runs(summary),
-        *_asked_elsewhere(others, of_main=True),
-    ]
-    more = [
-        *_asked_elsewhere(others, of_main=False),
+        *_asked_elsewhere(others),
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
-    answer = f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}"
-    return Finding("Loss smoothing", answer, _joined(beside), _joined(more))
+    held = [claim for claim in summary.claims if claim.verdict == HOLDS and not claim.control]
+    which = "; ".join(
+        f"{claim.id}, {_ELSEWHERE.get(claim.id, claim.sentence)}{_CHANGED * claim.changed}" for claim in held
+    )
+    names = f" (holds: {which})" if which else ""
+    answer = (
+        f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}{names}"
+    )
+    caveat = f"{runs}, {shortly(what)}, against {against}: {numbers_here}."
+    caveats = " ".join(
+        filter(
+            None,
+            [
+                caveat,
+                _otherwise(alike, {"By BLEU-4": ("BLEU4", "beam")}),
+                _of_weaker_runs(summary),
+                _on_one_captioner(rows),
+            ],
+        )
+    )
+    return Finding("Loss smoothing", answer, caveats, " ".join(filter(None, details)))
 
 
-def _joined(sentences: Sequence[str]) -> str:
-    return " ".join(filter(None, sentences))
+def _on_one_captioner(rows: Overview | None) -> str:
+    """In what its losses are clearly better than cross-entropy in the table of all objectives."""
+    base = rows.baseline if rows else None
+    if rows is None or base is None:
+        return ""
+    told = []
+    for row in (row for row in rows.objectives if row.paper == _SMOOTHING):
+        columns = [column for column in (CIDER, TRUTH, DIVERSITY) if rows.is_ahead(row, base, column)]
+        told += [f"{row.label} in {' and '.join(columns)}"] if columns else []
+    return f"On [one captioner](#all-objectives-on-one-captioner) clearly better: {'; '.join(told)}." if told else ""
 
 
 def _helps(claims: Sequence[Claim], summary: Summary) -> str:
@@ -101,9 +125,8 @@ def _harms_there(report: Reported, claims: Sequence[Claim]) -> str:
     return f"on {' and '.join(told)} all that was tried harms; " if told else ""
 
 
-def _otherwise(claims: Sequence[Claim]) -> str:
-    """What the comparisons that decide claims by CIDEr are by BLEU-4, and by captions that a beam ranks per token."""
-    by_what = {"By BLEU-4": ("BLEU4", "beam"), "By captions ranked by log p / length": ("CIDEr", "per token, all")}
+def _otherwise(claims: Sequence[Claim], by_what: Mapping[str, tuple[str, str]]) -> str:
+    """What the comparisons that decide claims are by another metric, or of other captions: words -> both."""
     told = []
     for words, (metric, captions) in by_what.items():
         found = [own_runs.otherwise(claim, metric, captions) for claim in claims]
@@ -123,7 +146,7 @@ def _of_weaker_runs(summary: Summary) -> str:
     if not lines:
         return ""
     seeds = min(number for line in lines for number in line.seeds)
-    return f"A quarter as strong (details of {seeds} seeds, added later, without a verdict), {_by_side(lines)}."
+    return f"A quarter as strong ({seeds} seeds, added later, without a verdict), {_by_side(lines)}."
 
 
 def _is_weaker(line: Line) -> bool:
@@ -140,13 +163,13 @@ def _by_side(lines: Sequence[Line]) -> str:
     return ", ".join(parts)
 
 
-def _asked_elsewhere(claims: Sequence[Claim], *, of_main: bool) -> list[str]:
-    """What claims of other captioners or tasks say: those that hold and the main one with attention, or the others."""
+def _asked_elsewhere(claims: Sequence[Claim]) -> list[str]:
+    """What claims of other captioners or tasks say: those that hold, and the main one with attention."""
     return [
-        f"{_ELSEWHERE[claim.id]}: {numbers(claim.deciding)}, *{_verdict(claim)}* ({link(_SMOOTHING, claim)}"
-        f"{', changed after a result was seen' * claim.changed}{_from_german(claim)})."
+        f"{capital(_ELSEWHERE[claim.id])}: {numbers(claim.deciding)}, *{_verdict(claim)}* ({link(_SMOOTHING, claim)}"
+        f"{_CHANGED * claim.changed}{_from_german(claim)})."
         for claim in claims
-        if (claim.verdict == HOLDS or claim.id == _WITH_ATTENTION) == of_main
+        if claim.verdict == HOLDS or claim.id == _WITH_ATTENTION
     ]
 
 
@@ -197,7 +220,7 @@ def _by_greedy(claim: Claim) -> str:
 
 
 def of_studies(report: Reported) -> list[str]:
-    """What each study of ours says of its questions."""
+    """What each study of ours says of its questions; of one whose captions have unknown words, that alone."""
     told = []
     for folder, summary in report.studies.items():
         page, title = report.page(folder), report.named_study(summary, summary.said["title"])
@@ -205,10 +228,8 @@ def of_studies(report: Reported) -> list[str]:
             f"*{capital(claim.words)}*: {claim.sentence} ({claim.deciding.metric} {numbers(claim.deciding)})"
             for claim in summary.claims
         ]
-        after = _after(folder, summary.claims[0].deciding) if summary.claims else ""
-        most, unknown = _with_most_data(folder, after), unknown_words.in_words(folder)
-        note = f" {capital(unknown)}." if unknown else ""
-        told.append(f"**{f'[{title}]({page})' if page else title}.** {'; '.join(claims)}.{most}{note}")
+        said = unknown_words.in_words(folder) or "; ".join(claims)
+        told.append(f"**{f'[{title}]({page})' if page else title}.** {capital(said)}.")
     return told
 
 
@@ -216,17 +237,3 @@ def _after(folder: Path, line: Line) -> str:
     """ ", after 8,960 updates": of the runs of a comparison."""
     number = updates(folder, line.left)
     return f", after {number:,} updates" if number else ""
-
-
-def _with_most_data(folder: Path, after: str) -> str:
-    """What each loss gains over likelihood with the most training images, by a study of data size; "" of another."""
-    lines = [line for line in lines_of(folder / _GAINS) if line["block"].startswith("a beam") and line["ours"]]
-    sizes = list(dict.fromkeys(line["column"] for line in lines if line["column"].endswith(" images")))
-    if not sizes:
-        return ""
-    gains = [
-        f"{line['row']} {line['ours']} [{line['ours_low']}, {line['ours_high']}]"
-        for line in lines
-        if line["column"] == sizes[-1]
-    ]
-    return f" With {sizes[-1]}, the most{after}: {', '.join(gains)}."

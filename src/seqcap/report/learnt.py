@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from seqcap.report.advice import leaders
 from seqcap.report.asides import Asides
 from seqcap.report.finding import Finding
+from seqcap.report.outcomes import capital
 from seqcap.report.overview import (
     CIDER,
     DISTINCT,
@@ -30,15 +31,14 @@ _MOST_WORDED = 4
 _NONE = Asides()
 
 
-def learnt(overview: Overview, asides: Asides = _NONE, own_wording: str = "") -> list[Finding]:
-    """What is found of each quality of captions; "clearly" is what the table tells apart. `own_wording`: how captions
-    of the papers' own runs are worded."""
+def learnt(overview: Overview, asides: Asides = _NONE) -> list[Finding]:
+    """What is found of each quality of captions; "clearly" is what the table tells apart."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
     told = [
         _of_quality(overview, base),
-        _of_wording(overview, base, asides, own_wording),
+        _of_wording(overview, base, asides),
         _of_samples(overview, base, asides),
     ]
     told += [_of_distinctiveness(overview, base, asides), _of_truth(overview, base, asides)]
@@ -64,7 +64,7 @@ def _of_quality(overview: Overview, base: Row) -> Finding | None:
     return Finding(topic, answer, f"{'; '.join(told)}.")
 
 
-def _of_wording(overview: Overview, base: Row, asides: Asides, own_wording: str) -> Finding | None:
+def _of_wording(overview: Overview, base: Row, asides: Asides) -> Finding | None:
     """How many of the best captions are no sentence, and how many differ, beside cross-entropy's."""
     of_base = asides.worded.get(base.run, {})
     known = [row for row in overview.objectives if row.run in asides.worded]
@@ -87,13 +87,16 @@ def _of_wording(overview: Overview, base: Row, asides: Asides, own_wording: str)
     few = [row for row in most if row not in many]
     answer = f"no objective writes more than {MANY:.0f} ungrammatical ones in a hundred"
     if many:
-        answer = f"often ungrammatical are those of {named(many, TWO_VERBS)} (in a hundred)"
+        shares = [f"{row.label} {asides.two_verbs.get(row.run, '')}".strip() for row in many]
+        answer = f"often ungrammatical are those of {', '.join(shares)} (in a hundred; lowest to highest seed)"
     others = f" {named(few, TWO_VERBS)};" if few else ""
-    beside = (
-        f"They have two verbs (*there is a man is in the grass*), as no reference has;{others} cross-entropy "
-        f"{of_base[TWO_VERBS]:.1f}. CIDEr and the checker of truth do not see it. {differ[0].upper()}{differ[1:]}."
+    seen = (
+        "These have two verbs (*there is a man is in the grass*), which CIDEr and the checker of truth do not see; "
+        "other faults were not counted."
     )
-    return Finding(topic, answer, f"{beside} {own_wording}".strip())
+    caveat = [seen, f"{capital(differ)}."] if many else [f"{capital(differ)}."]
+    details = f"Two verbs, as no reference has, in a hundred captions:{others} cross-entropy {of_base[TWO_VERBS]:.1f}."
+    return Finding(topic, answer, _joined(caveat), details)
 
 
 def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None:
@@ -108,19 +111,19 @@ def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None
         f"{_with_levels([best], SAMPLES)}, from {base.levels[SAMPLES].value:.1f}); {_share(poorer, better)} of these "
         "make them clearly less diverse"
     )
-    more = []
+    details = [_beyond_temperatures(overview, base)]
     if diverse := _ahead(overview, base, DIVERSITY):
         costly = [row for row in diverse if overview.is_ahead(base, row, SAMPLES)]
-        more.append(
+        details.append(
             f"Those of {_labels(diverse)} are clearly more diverse; {_share(costly, diverse)} of these have clearly "
             "less CIDEr."
         )
-    more += _of_temperatures(overview, base, asides.tempered)
-    beside = _beside_temperatures(overview, base)
     if asides.rivals:
         of_rivals = "Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of"
-        beside += f" {of_rivals} {asides.rivals}; all objectives' are drawn at 1."
-    return Finding("Random samples", answer, beside, " ".join(more))
+        details.append(f"{of_rivals} {asides.rivals}; all objectives' are drawn at 1.")
+    details += _of_temperatures(overview, base, asides.tempered)
+    caveat = [_beside_temperatures(overview, base), _at_another(overview, base, asides.tempered)]
+    return Finding("Random samples", answer, _joined(caveat), _joined(details))
 
 
 def _beside_temperatures(overview: Overview, base: Row) -> str:
@@ -131,14 +134,27 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     rest = [row for row in overview.objectives if MORE_CIDER in row.levels and row not in (*better, *worse)]
     sides = {"have clearly more CIDEr": better, "have clearly less": worse, "are not told apart": rest}
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
+    what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
+    return f"{what}, {', '.join(told)}."
+
+
+def _at_another(overview: Overview, base: Row, tempered: Mapping[str, str]) -> str:
+    """What is left of the lead of those that are ahead, where they are drawn at another temperature, too."""
+    better = _ahead(overview, base, MORE_CIDER) if overview.has(MORE_CIDER) else []
+    told = [f"{row.label} {tempered[row.label]}" for row in better if row.label in tempered]
+    return f"Drawn at another temperature than 1 themselves: {', '.join(told)}." if told else ""
+
+
+def _beyond_temperatures(overview: Overview, base: Row) -> str:
+    """Which samples are more, or less, diverse than cross-entropy's at any temperature."""
+    if not overview.has(MORE_CIDER):
+        return ""
     beyond = [row for row in overview.objectives if DIVERSITY in row.levels and MORE_CIDER not in row.levels]
     apart = []
     for word, is_more in (("less", True), ("more", False)):
         rows = [row for row in beyond if (row.levels[DIVERSITY].value > base.levels[DIVERSITY].value) == is_more]
         apart += [f"{word} diverse than those of {_labels(rows)}"] if rows else []
-    what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
-    others = f" At any temperature that was tried cross-entropy's are {' and '.join(apart)}." if apart else ""
-    return f"{what}, {', '.join(told)}.{others}"
+    return f"At any temperature that was tried cross-entropy's are {' and '.join(apart)}." if apart else ""
 
 
 def _of_temperatures(overview: Overview, base: Row, tempered: Mapping[str, str]) -> list[str]:
@@ -151,11 +167,6 @@ def _of_temperatures(overview: Overview, base: Row, tempered: Mapping[str, str])
     if poorer:
         also = f", {_labels(fuller)} clearly more" if fuller else ""
         told.append(f"As diverse, {len(poorer)} of {len(known)} tell clearly fewer true facts{also}.")
-    better = _ahead(overview, base, MORE_CIDER)
-    others = [f"{row.label} {tempered[row.label]}" for row in better if row.label in tempered]
-    if others:
-        what = "Objectives at another temperature, too, beside cross-entropy's as diverse"
-        told.append(f"{what} ([all](across/report.md)): {', '.join(others)}.")
     if not tempered:
         told.append("Objectives are drawn at temperature 1 alone.")
     return told
@@ -181,29 +192,28 @@ def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Findin
     best = overview.best(column, better)
     assert best is not None
     first, *others = leaders(overview, best, base, column)
-    answer = f"by those of {first.label} {who} finds most images ({overview.beside_likelihood(first, column)})"
+    levels = "; ".join(filter(None, [overview.beside_likelihood(first, name) for name in (column, CIDER)]))
+    answer = f"by those of {first.label} {who} finds most images ({levels})"
     if overview.is_ahead(base, first, TRUTH):
         true, of_base = first.levels[TRUTH].value, base.levels[TRUTH].value
         answer += f", but they are clearly less often true ({true:.1f} of a hundred against {of_base:.1f})"
     also = [name for name in (LITERAL, TRUTH) if overview.has(name)]
     tied = ", ".join(_named_with(row, column, also) for row in others)
-    beside = [f"{overview.beside_likelihood(first, CIDER)}."] if CIDER in first.levels else []
-    beside += [f"Not told apart from it: {tied}."] if tied else []
-    beside.append(f"By those of {_labels(better)} {who} finds clearly more images than by cross-entropy's.")
+    known = "; ".join(filter(None, [overview.beside_likelihood(first, name) for name in (LITERAL, PRECISION)]))
+    details = [f"{first.label} has {known}."] if known else []
+    details += [f"Not told apart from it: {tied}."] if tied else []
+    details.append(f"By those of {_labels(better)} {who} finds clearly more images than by cross-entropy's.")
     if overview.has(TRUTH):
         false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
-        beside.append(f"The captions of {_share(false, better)} of these are clearly less often true.")
-    beside += _of_literal_listener(overview, base, better)
+        details.append(f"The captions of {_share(false, better)} of these are clearly less often true.")
+    details += _by_references(overview, column)
+    caveat = _of_literal_listener(overview, base, better)
     if is_judge and asides.judges_agree:
-        beside.append(
-            "The judge pays nobody, but has learnt from the same images, is taken in by the same false captions, and "
-            f"ranks objectives like what pays (Spearman {asides.judges_agree})."
+        caveat.append(
+            "The judge pays nobody, but has learnt from the same images, is taken in by false captions about as often, "
+            f"and ranks objectives like what pays (Spearman {asides.judges_agree})."
         )
-    levels = [overview.beside_likelihood(first, name) for name in (LITERAL, PRECISION)]
-    known = "; ".join(filter(None, levels))
-    more = f"{first.label} has {known}." if known else ""
-    beside += _by_references(overview, column)
-    return Finding(topic, answer, " ".join(beside), more, is_measured_by_judge=is_judge)
+    return Finding(topic, answer, _joined(caveat), _joined(details), is_measured_by_judge=is_judge)
 
 
 def _of_literal_listener(overview: Overview, base: Row, rows: Sequence[Row]) -> list[str]:
@@ -243,21 +253,20 @@ def _of_truth(overview: Overview, base: Row, asides: Asides) -> Finding | None:
         f"those of {_named(better, TRUTH)} are clearly more often true than cross-entropy's "
         f"({base.levels[TRUTH].value:.1f})"
     )
-    beside = f"Clearly less often are {_named(worse, TRUTH)}"
+    of_worse = f"Clearly less often true are those of {_named(worse, TRUTH)}"
     rest = len(better) + len(worse) < len([row for row in overview.objectives if TRUTH in row.levels])
-    beside += "; the others are not told apart from it." if rest else "."
-    more = [_in_words(better, base)]
-    of_length = ""
+    caveat = [f"{of_worse}{'; the others are not told apart from it' * rest}.", _of_facts(overview, base)]
+    details = [_in_words(better, base)]
     if worse and asides.at_equal_length:
-        of_length = (
-            " Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
+        caveat.append(
+            "Longer captions say something false more easily: at equal length, in WTF-RL's own runs, against TF, "
             f"{asides.at_equal_length} (points, without intervals, of the third of captions that have a pair)."
         )
     if asides.true_samples:
-        more.append(
+        details.append(
             f"True precision of five samples, in SLE's own runs ([more](sle/report.md)): {asides.true_samples}."
         )
-    return Finding("Truth", answer, f"{beside}{of_length}{_of_facts(overview, base)}", " ".join(filter(None, more)))
+    return Finding("Truth", answer, _joined(caveat), _joined(details))
 
 
 def _of_facts(overview: Overview, base: Row) -> str:
@@ -271,13 +280,10 @@ def _of_facts(overview: Overview, base: Row) -> str:
     }
     if not told:
         return ""
-    shares = set(told.values())
-    parts = [f"{share} of the truer ones {words}" for words, share in told.items()]
-    if len(shares) == 1:
-        parts = [f"{shares.pop()} of the truer ones, {' and '.join(told)}"]
-    text = f" Clearly fewer facts are told by {'; '.join(parts)}"
+    parts = [f"{share} clearly tell fewer facts {words}" for words, share in told.items()]
+    text = f"Of the truer ones {', '.join(parts)}"
     fuller = [row for row in worse if overview.has(RECALL) and overview.is_ahead(row, base, RECALL)]
-    also = f"; clearly more in the best caption by {_share(fuller, worse)} of the less true" if fuller else ""
+    also = f"; of the less true {_share(fuller, worse)} clearly tell more in the best caption" if fuller else ""
     return f"{text}{also}."
 
 
@@ -312,6 +318,10 @@ def _named(rows: Sequence[Row], column: str) -> str:
 
 def _have(rows: Sequence[Row]) -> str:
     return "has" if len(rows) < 2 else "have"
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _and(names: Sequence[str]) -> str:

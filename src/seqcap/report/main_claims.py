@@ -7,7 +7,7 @@ from seqcap.report import own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.elsewhere import There
 from seqcap.report.outcomes import by_whom, counted, in_print, numbers, shortly, words
-from seqcap.report.overview import CIDER, Overview
+from seqcap.report.overview import CIDER, TRUTH, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS
 
@@ -20,6 +20,7 @@ class MainClaim:
     claim: Claim
     sentence: str
     verdict: str  # in words
+    beside: str  # what others say of the same sides
     greedy: str  # the same comparison of greedy captions; "" without one
     there: Mapping[str, There]  # data -> the same comparison on it
     judged: Claim | None  # the control that asks the judge, where an own listener decides
@@ -35,16 +36,22 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
         if claim is not None:
             controls = [other for other in report.shown(paper) if other.control and other.deciding.difference]
             judged = _by_the_judge(claim, controls)
+            asked = summary.said["finding"].get("across")
+            on_one = rows.compared(asked["left"], asked["right"], TRUTH) if rows and asked else ""
             verdict = ", ".join(filter(None, [words(claim), _by_whom(claim, judged)]))
-            verdict += _among_others(claim, judged, controls) + _by_words(claim, controls) + _by_truth(claim, controls)
+            beside = _among_others(claim, judged, controls) + _by_words(claim, controls)
+            beside += _by_truth(claim, controls, on_one)
             notes = _notes(paper, summary, claim, judged, rows)
-            notes += [_of_control(paper, control) for control in controls if control is not judged]
+            others = [control for control in controls if control is not judged and not _is_beside(claim, control)]
+            notes += [_of_control(paper, control) for control in others]
             sentence = summary.said["finding"]["sentence"]
             greedy = own_runs.by_greedy(claim)
             of_greedy = numbers(greedy) if greedy else ""
             judged_there = {} if judged is None else report.elsewhere(paper, judged)
             there = report.elsewhere(paper, claim)
-            found.append(MainClaim(paper, claim, sentence, verdict, of_greedy, there, judged, judged_there, notes))
+            found.append(
+                MainClaim(paper, claim, sentence, verdict, beside, of_greedy, there, judged, judged_there, notes)
+            )
     return found
 
 
@@ -105,14 +112,26 @@ def _by_words(claim: Claim, controls: Sequence[Claim]) -> str:
     return ""
 
 
-def _by_truth(claim: Claim, controls: Sequence[Claim]) -> str:
-    """What a claim that holds costs in truth, where a control shows that."""
+def _by_truth(claim: Claim, controls: Sequence[Claim], on_one: str) -> str:
+    """What a claim that holds costs in truth, by a control; where that is open, also by the table of all objectives,
+    `on_one`."""
     for control in controls:
         _, measure, _, *sides = control.deciding.key
         is_alike = measure == own_runs.TRUTH and tuple(sides) == claim.deciding.key[3:]
-        if is_alike and claim.verdict == control.verdict == HOLDS:
-            return f"; true captions {numbers(control.deciding)}"
+        if is_alike and claim.verdict == HOLDS:
+            told = f"; true captions {numbers(control.deciding)}"
+            if control.verdict == HOLDS:
+                return told
+            also = f" (on one captioner {on_one})" if on_one else ""
+            return f"{told}, {control.verdict}{also}"
     return ""
+
+
+def _is_beside(claim: Claim, control: Claim) -> bool:
+    """Whether what a control says stands beside the verdict."""
+    _, measure, _, *sides = control.deciding.key
+    is_alike = measure in (own_runs.LITERAL, own_runs.TRUTH) and tuple(sides) == claim.deciding.key[3:]
+    return is_alike and claim.verdict == HOLDS
 
 
 def _of_control(paper: str, control: Claim) -> str:

@@ -47,6 +47,17 @@ def labels(summary: Summary) -> dict[str, str]:
     return {side.runs[0]: side.label for side in sides if len(side.runs) == 1}
 
 
+def against_likelihood(summary: Summary, metric: str) -> dict[str, Line]:
+    """Label -> the comparison with likelihood, of the runs whose best beam captions are compared with its by a
+    measure."""
+    likelihood = summary.said.get("likelihood", [])
+    lines = [line for claim in summary.claims for line in claim.lines if line.difference]
+    found = [
+        line for line in lines if line.key[1:3] == (metric, "beam") and line.key[4] in likelihood and not line.key[5]
+    ]
+    return {line.sides.partition(" against ")[0]: line for line in found}
+
+
 def by_greedy(claim: Claim) -> Line | None:
     """The comparison that decides a claim, of greedy captions; None where that is it, or the claim has it not."""
     _, metric, captions, *_ = claim.deciding.key

@@ -36,6 +36,7 @@ _LISTED = 3  # how many changed files are named
 # The order in which they are told.
 _VERSIONS = ("Python", "torch", "numpy")
 _SPLITS = ("train", "val", "test")
+_STARTS = ("encoder-", "pretrain-", "retriever-")  # begin the names of stages that train what runs start from
 NOT_RECORDED = "not recorded"
 
 
@@ -96,6 +97,11 @@ def _everything(paper: str) -> dict[str, Any]:
     seconds = [read_json(path)["seconds"] for path in files.values() if path.is_file()]
     return {
         "minutes_of_everything": round(sum(seconds) / 60, 3) if seconds else None,
+        "minutes_of_starts": {
+            name: round(read_json(path)["seconds"] / 60, 3)
+            for name, path in files.items()
+            if name.startswith(_STARTS) and path.is_file()
+        },
         "not_timed": [name for name, path in files.items() if not path.is_file()],
     }
 
@@ -189,7 +195,7 @@ def in_words(provenance: Mapping[str, Any]) -> dict[str, str]:
         "day": provenance["day"] or NOT_RECORDED,
         "processor": _processor(provenance),
         "versions": ", ".join(versions) or NOT_RECORDED,
-        "runs": str(len(provenance["minutes"]) or NOT_RECORDED),
+        "runs": str(len(provenance["minutes"]) + len(provenance.get("untimed", [])) or NOT_RECORDED),
         "training": minutes_of_training(provenance) or NOT_RECORDED,
         "everything": _everything_in_words(provenance),
     }

@@ -39,9 +39,11 @@ def write_report(config: ReportConfig, folder: Path = REPORTS) -> None:
         names = [name for name in (paper, f"{paper}/details") if (folder / file_of(name)).is_file()]
         pages |= {name: (folder / file_of(name)).read_text(encoding="utf-8") for name in names}
     pages |= _pages_of(published, report)
-    for study in report.studies:
+    for study, summary in report.studies.items():
         if page := report.page(study):
-            pages[page.removesuffix(".md")] = (folder / page).read_text(encoding="utf-8")
+            label = str(summary.said["label"])
+            text = (folder / page).read_text(encoding="utf-8")
+            pages[page.removesuffix(".md")] = text.replace(f"# {label}", f"# {report.named_study(summary, label)}", 1)
     write_html(pages | {FEATURES: made[FEATURES]}, folder, folder / "report.html")
     _write(folder / "claims.csv", _claims(papers))
     curves = [line for summary in papers.values() for line in summary.curves.splitlines()[1:]]

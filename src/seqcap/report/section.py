@@ -39,7 +39,7 @@ def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ())
     worded = wording.measure(results, in_tables)
     pages = {
         "report.md": _page(results, said, judged, comparisons, origin, worded),
-        "details.md": _details(results, rows, judged),
+        "details.md": _details(results, rows, judged, origin["minutes"]),
     }
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
@@ -110,7 +110,7 @@ def _page(
         has_details=bool(details_table(judged)),
         comparison=comparison,
         comparisons=comparisons,
-        ungrammatical=wording.ungrammatical_runs(results, worded),
+        ungrammatical=wording.ungrammatical(worded, {name: run.label for name, run in results.by_name.items()}),
         stand_ins=stand_ins,
         one_seed=_one_seed(results),
         reasons=dict.fromkeys(
@@ -136,7 +136,10 @@ def _foremost(said: Mapping[str, Any], judged: Sequence[JudgedClaim]) -> list[Ju
     return [by_id[name] for name in foremost(said["finding"], list(by_id))]
 
 
-def _details(results: Results, rows: Mapping[str, Rows], judged: Sequence[JudgedClaim]) -> str:
+def _details(
+    results: Results, rows: Mapping[str, Rows], judged: Sequence[JudgedClaim], minutes: Mapping[str, float]
+) -> str:
+    """`minutes`: of training, of one seed of each run of which they are known."""
     return texts.text(
         "details",
         results=results,
@@ -145,6 +148,7 @@ def _details(results: Results, rows: Mapping[str, Rows], judged: Sequence[Judged
         runs_alike=runs_alike(results.trained),
         label_of=_label_of,
         in_words=_settings_of,
+        took=lambda runs: _took(runs, minutes),
         rows=rows,
         scores=[
             file
@@ -279,6 +283,12 @@ def _settings_of(runs: Sequence[ReportedRun]) -> str:
     for key in _differing(runs):
         settings[key] = " / ".join(_setting(run.settings.get(key)) for run in runs)
     return _settings(settings)
+
+
+def _took(runs: Sequence[ReportedRun], minutes: Mapping[str, float]) -> str:
+    """ "0.4" or "0.4 to 0.7": minutes of training of one seed of runs, as far as they are known; "–" of none."""
+    known = [minutes[run.name] for run in runs if run.name in minutes]
+    return " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(known), max(known)))) if known else "–"
 
 
 def _settings(settings: Mapping[str, Any]) -> str:

@@ -21,9 +21,9 @@ def share(folder: Path) -> float:
 
 
 def in_words(folder: Path) -> str:
-    """ "up to 64 of a hundred captions have unknown words ([older decoding](#limits))"; "" of few."""
+    """ "up to 64 of a hundred texts have unknown words ([older decoding](#limits))"; "" of few."""
     most = share(folder)
-    return f"up to {most:.0f} of a hundred captions have unknown words ([older decoding](#limits))" * (most >= _FEW)
+    return f"up to {most:.0f} of a hundred texts have unknown words ([older decoding](#limits))" * (most >= _FEW)
 
 
 def _share(path: Path) -> float:

@@ -1,15 +1,14 @@
 """What the papers' own runs and other data say of each use of an objective, beside the advice by the table of all
 objectives on one captioner."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from seqcap.report import elsewhere, own_runs, wording
+from seqcap.report import elsewhere, own_runs
 from seqcap.report.all_papers import Reported, link
 from seqcap.report.outcomes import numbers
-from seqcap.report.overview import ACROSS, Overview
-from seqcap.report.summary import RESULTS, Claim, Line, Summary
+from seqcap.report.overview import Overview
+from seqcap.report.summary import Claim, Line
 from seqcap.report.verdicts import HOLDS
-from seqcap.report.wording import MANY, TWO_VERBS
 
 # The claims that tell of a use on other data, and do not stand in a table of the first page.
 _OF_DISTINCTIVENESS, _OF_TRUTH = ("D10",), ("D12d",)
@@ -21,8 +20,6 @@ _JUDGED = {
     own_runs.TRUTH: "true captions",
 }
 _TRUE = {"all_true": "true captions", "CIDEr": "CIDEr"}
-_ATTENTIVE = "*"  # ends the labels of runs with attention
-_FEW = 0.05  # ungrammatical captions in a hundred, which are printed as none
 _SIDES = {1: "above", 0: "not told apart from", -1: "below"}  # of cross-entropy, that an interval is on
 
 
@@ -42,44 +39,19 @@ def uses(report: Reported, rows: Overview) -> dict[str, str]:
     return {use: text for use, text in texts.items() if text}
 
 
-def others_judged(report: Reported, rows: Overview) -> str:
-    """What a judge finds by the papers' own runs that are not in the table of all objectives, and how true they are."""
-    told = []
-    for summary, found, true in _judged(report):
-        others = sorted(_not_in(rows, found, true), key=lambda of: -found[of])
-        sides = [f"{label} {found[label]:.1f} ({true[label]:.1f})" for label in others]
-        begin = f"In {summary.said['label']}'s own runs, R@10 by the judge (true captions)"
-        told += [f"{begin}: {', '.join(sides)}."] if sides else []
+def nearest_judged(report: Reported, rows: Overview) -> str:
+    """Of each paper's own runs that the table of all objectives lacks, and that are not shown to be less true than
+    likelihood's, that of which the judge finds most more: both differences; "" without one."""
+    labels, told = {row.label for row in rows.objectives}, []
+    for summary in filter(own_runs.knows_a_judge, report.papers.values()):
+        found = own_runs.against_likelihood(summary, own_runs.JUDGE)
+        truth = own_runs.against_likelihood(summary, own_runs.TRUTH)
+        names = [name for name in found if name in truth and name not in labels and truth[name].side != -1]
+        if names:
+            best = max(names, key=lambda name: float(found[name].difference))
+            of_both = f"R@10 by the judge {numbers(found[best])}, true captions {numbers(truth[best])}"
+            told.append(f"In {summary.said['label']}'s own runs {found[best].sides}: {of_both}.")
     return " ".join(told)
-
-
-def truest_judged(report: Reported, rows: Overview) -> str:
-    """The own runs that are not in the table of all objectives of which the judge finds more than by likelihood's: the
-    most often true one of each paper, beside likelihood's."""
-    told = []
-    for summary, found, true in _judged(report):
-        labels = own_runs.labels(summary)
-        likelihood = [labels[run] for run in summary.said.get("likelihood", []) if run in labels]
-        base = next((label for label in likelihood if label in found and label in true), None)
-        others = [label for label in _not_in(rows, found, true) if base and found[label] > found[base]]
-        if base and others:
-            best = max(others, key=lambda label: true[label])
-            sides = (f"{label} {found[label]:.1f} (true {true[label]:.1f})" for label in (best, base))
-            told.append(f"in {summary.said['label']}'s own runs {', '.join(sides)}")
-    return "; ".join(told)
-
-
-def _judged(report: Reported) -> Iterator[tuple[Summary, Mapping[str, float], Mapping[str, float]]]:
-    """The papers with a judge: R@10 by it and true captions of their own runs."""
-    for summary in report.papers.values():
-        if own_runs.knows_a_judge(summary):
-            found, true = (own_runs.levels(summary, measure) for measure in (own_runs.JUDGE, own_runs.TRUTH))
-            yield summary, found, true
-
-
-def _not_in(rows: Overview, found: Mapping[str, float], true: Mapping[str, float]) -> list[str]:
-    labels = {row.label for row in rows.objectives}
-    return [label for label in found if label in true and label not in labels]
 
 
 def _of_quality(report: Reported) -> str:
@@ -90,14 +62,14 @@ def _of_quality(report: Reported) -> str:
     parts = []
     for side, words in _SIDES.items():
         told = [
-            f"{_left(line)} {numbers(line)} {_in_brackets(report, paper, claim, line)}"
+            f"{_left(line)} {numbers(line)} {_in_brackets(paper, claim, line)}"
             for paper, claim, line in compared
             if line.side == side
         ]
         if told:
             parts.append(f"{words} it: {', '.join(told)}")
-    text = "CIDEr, beam, against cross-entropy of as many updates (95% intervals, each by itself; min: minutes of one "
-    text += f"core for a seed): {'; '.join(parts)}."
+    text = "CIDEr, beam, against cross-entropy of as many updates (95% intervals, each by "
+    text += f"itself): {'; '.join(parts)}."
     for data, papers in report.published.items():
         pairs = [(line, own_runs.on_other_data(line, papers)) for _, _, line in compared]
         told = [f"{_left(line)} {numbers(other)}" for line, other in pairs if other]
@@ -106,30 +78,11 @@ def _of_quality(report: Reported) -> str:
     return text
 
 
-def ungrammatical_in_own_runs(report: Reported) -> str:
-    """Which of the papers' own runs often write ungrammatical captions, and which of them do not with attention."""
-    told = []
-    for paper, summary in report.papers.items():
-        shares = {run: of.get(TWO_VERBS, 0.0) for run, of in wording.read(report.folder / paper / RESULTS).items()}
-        labels = own_runs.labels(summary)
-        many = sorted((run for run in shares if shares[run] > MANY and run in labels), key=lambda run: -shares[run])
-        if many and paper != ACROSS:
-            named = ", ".join(f"{labels[run]} {shares[run]:.1f}" for run in many)
-            attentive = {f"{labels[run]}{_ATTENTIVE}" for run in many}
-            few = [labels[run][:-1] for run in shares if shares[run] < _FEW and labels.get(run) in attentive]
-            none = f" (with attention none: {', '.join(few)})" if few else ""
-            told.append(f"{summary.said['label']}'s {named}{none}")
-    return f"In the papers' own runs, where more than {MANY:.0f}: {'; '.join(told)}." if told else ""
-
-
-def _in_brackets(report: Reported, paper: str, claim: Claim, line: Line) -> str:
-    """A link to a claim, of which a comparison may be a detail or one of several that it needs; and the minutes of
-    training of the run on the left."""
+def _in_brackets(paper: str, claim: Claim, line: Line) -> str:
+    """A link to a claim, of which a comparison may be a detail or one of several that it needs."""
     decides = line.key in {primary.key for primary in claim.primary}
     part = ", CIDEr alone" if decides and len(claim.primary) > 1 and claim.verdict != HOLDS else ""
-    minutes = report.papers[paper].provenance["minutes"].get(line.left)
-    took = "" if minutes is None else f", {minutes:.1f} min"
-    return f"({'' if decides else 'detail of '}{link(paper, claim)}{part}{took})"
+    return f"({'' if decides else 'detail of '}{link(paper, claim)}{part})"
 
 
 def _in_own_runs(report: Reported, rows: Overview, measures: Mapping[str, str]) -> str:

@@ -316,6 +316,11 @@ class Judgement:
         return "; ".join([*parts, outcomes[0].evidence.decoder])
 
 
+def decided(words: str) -> str:
+    """The verdict that words of a claim begin with, if it decides; else ""."""
+    return next((verdict for verdict in DECIDED if words.startswith(read(verdict))), "")
+
+
 def read(verdict: str) -> str:
     """A verdict as people read it."""
     return _READ.get(verdict, verdict)

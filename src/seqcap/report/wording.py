@@ -46,26 +46,29 @@ def write(measured: Measured, folder: Path) -> None:
     json_file.write_json(folder / FILE, measured)
 
 
-def ungrammatical_runs(results: Results, measured: Measured) -> list[str]:
-    """ "SLL 13.9 (0.0 to 39.3)": the runs of which many best captions have two verbs, most first, with their seeds'
-    range."""
-    shares = {name: of.get(TWO_VERBS, [0.0]) for name, of in measured.items()}
-    many = sorted((name for name in shares if fmean(shares[name]) > MANY), key=lambda name: -fmean(shares[name]))
-    return [_with_range(results, name, shares[name]) for name in many]
+def read_by_seed(folder: Path) -> Measured:
+    """What a paper's results have; {} without any."""
+    path = folder / FILE
+    return json_file.read_json(path) if path.is_file() else {}
 
 
 def read(folder: Path) -> dict[str, dict[str, float]]:
     """Run -> its shares, means over seeds; {} where a paper's results have none."""
-    path = folder / FILE
-    if not path.is_file():
-        return {}
-    return {
-        run: {name: fmean(by_seed) for name, by_seed in of.items()} for run, of in json_file.read_json(path).items()
-    }
+    return {run: {name: fmean(by_seed) for name, by_seed in of.items()} for run, of in read_by_seed(folder).items()}
 
 
-def _with_range(results: Results, name: str, of: Sequence[float]) -> str:
-    return f"{results.by_name[name].label} {fmean(of):.1f} ({min(of):.1f} to {max(of):.1f})"
+def ungrammatical(measured: Measured, labels: Mapping[str, str]) -> list[str]:
+    """ "SLL 13.9 (0 to 39)": the runs of which many best captions have two verbs, most first, with their seeds'
+    range. `labels`: run -> its name; runs without one are left out."""
+    shares = {run: of[TWO_VERBS] for run, of in measured.items() if run in labels and TWO_VERBS in of}
+    many = sorted((run for run in shares if fmean(shares[run]) > MANY), key=lambda run: -fmean(shares[run]))
+    return [f"{labels[run]} {with_range(shares[run])}" for run in many]
+
+
+def with_range(by_seed: Sequence[float]) -> str:
+    """ "13.9 (0 to 39)": the mean of seeds, and the lowest and highest."""
+    ends = f"{min(by_seed):.0f} to {max(by_seed):.0f}" if len(by_seed) > 1 else "one seed"
+    return f"{fmean(by_seed):.1f} ({ends})"
 
 
 def _shares(results: Results, name: str) -> Mapping[str, Sequence[float]]:
