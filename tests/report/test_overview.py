@@ -91,7 +91,7 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
     assert samples.otherwise == "Div-2, samples 25.0 ▼ (75.0); CIDEr, beam 78.0 (75.0)"
     assert samples.costs == (DIVERSITY,)
     # TOK's samples are more diverse, and worse; its best caption is not.
-    assert diversity.take == "none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); CIDEr, samples 15.0 ▼ (30.0))"
+    assert diversity.take == "none; nearest is TOK"
     assert diversity.gains == "Div-2, samples 90.0 ▲ (75.0)"
     assert diversity.otherwise.startswith("CIDEr, samples 15.0 ▼ (30.0)")
     assert diversity.note == ""
@@ -103,11 +103,11 @@ def test_nothing_is_advised_that_is_worse_than_cross_entropy_in_its_use(rows):
 
 def test_what_comes_nearest_is_named(rows):
     between = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18}}))[2]
-    assert between.take == "none; nearest is SEQ (Div-2, samples 86.0 ▲ (75.0); CIDEr, samples 18.0 ▼ (30.0))"
+    assert between.take == "none; nearest is SEQ"
     assert between.note == "More diverse, at a higher cost: TOK (Div-2, samples 90.0; CIDEr, samples 15.0)."
     # What says less that is true is not near.
     false = advice(table(rows | {"seq": SMOOTHING | {DIVERSITY: 86, SAMPLES: 18, TRUTH: 40}}))[2]
-    assert false.take == "none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); CIDEr, samples 15.0 ▼ (30.0))"
+    assert false.take == "none; nearest is TOK"
     # Of the truest, which are not told apart, that with the highest CIDEr is named first.
     rows["joint"] = COOPERATION | {LITERAL: 65}
     both = advice(table(rows | {"tok": SMOOTHING | {DISTINCT: 55, TRUTH: 55}}))[-2]
@@ -222,7 +222,6 @@ def test_what_was_learnt_reads_right_whatever_comes_out(rows):
         "but they are clearly less often true (50.0 of a hundred against 70.0)"
     )
     assert "By those of JOINT the judge finds clearly more images than by cross-entropy's." in distinct.details
-    assert "The captions of 1 of 1 of these are clearly less often true." in distinct.details
     assert distinct.caveat == "The literal listener clearly finds fewer by those of JOINT 30.0."
     assert distinct.details.startswith("JOINT has R@10 by the literal listener 30.0 ▼ (50.0). ")
     agreeing = learnt(of, Asides(judges_agree="0.99 [0.94, 1.00]"))[2]
@@ -257,7 +256,7 @@ def test_how_captions_are_worded_is_told(rows):
     seen, differ = told.caveat.split(". ")
     assert seen.endswith("which CIDEr and the checker of truth do not see; other faults were not counted")
     assert differ.endswith("fewest SCST 11.0, TOK 60.0, most TOK 60.0; cross-entropy 48.2.")
-    assert told.details == "Two verbs, as no reference has, in a hundred captions: TOK 2.0; cross-entropy 0.3."
+    assert told.details == ""
     few = said(xe=base, tok=seldom)
     assert few.answer == "no objective writes more than 10 ungrammatical ones in a hundred"
     assert few.caveat.startswith("Different captions in a hundred: ")

@@ -52,7 +52,7 @@ class Advice:
     ungrammatical: str = ""  # how many captions of those that lead are so, where many are
     alike: str = ""  # how many captions of the first one differ, where few do
     next: str = ""  # what is then the best of the others, by the first column
-    next_costs: tuple[str, ...] = ()  # of any of these, as `costs`
+    next_costs: tuple[str, ...] = ()  # columns in which any of these is worse, and the first one is not
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
@@ -101,8 +101,8 @@ def _with_wording(overview: Overview, base: Row, row: Advice, asides: Asides, sh
     following = others[:_MOST_NEXT]
     names = [f"{other.label} ({_levels(other, [row.column])})" for other in following]
     each = [_costs(overview, base, other) for other in following]
-    costs = tuple(dict.fromkeys(chain.from_iterable(each)))
-    return replace(led, next=_either(names) if names else "", next_costs=costs)
+    further = [column for column in dict.fromkeys(chain.from_iterable(each)) if column not in row.costs]
+    return replace(led, next=_either(names) if names else "", next_costs=tuple(further))
 
 
 def _with_alike(overview: Overview, base: Row, row: Advice, asides: Asides) -> Advice:
@@ -167,9 +167,7 @@ def _diversity(overview: Overview, base: Row) -> Advice | None:
     note = ""
     if most is not None and most is not nearest:
         note = f"More diverse, at a higher cost: {most.label} ({_levels(most, [DIVERSITY, SAMPLES])})."
-    both = "; ".join(overview.beside_likelihood(nearest, column) for column in (DIVERSITY, SAMPLES))
-    take = f"none; nearest is {nearest.label} ({both})"
-    return _advice(overview, use, take, nearest, columns, note)
+    return _advice(overview, use, f"none; nearest is {nearest.label}", nearest, columns, note)
 
 
 def _distinctiveness(overview: Overview, base: Row) -> Advice:

@@ -14,7 +14,7 @@ from seqcap.report.in_short_smoothing import of_smoothing
 from seqcap.report.learnt import learnt
 from seqcap.report.main_claims import MainClaim
 from seqcap.report.outcomes import capital
-from seqcap.report.overview import DISTINCT, SAMPLES, TWIN, Overview
+from seqcap.report.overview import DISTINCT, DIVERSITY, SAMPLES, TWIN, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.uses import nearest_judged
 from seqcap.report.verdicts import HOLDS, IN_PART, LESS, NOT_RUN, REVERSED, decided
@@ -58,8 +58,9 @@ def _named(row: Advice, nearest: str, *, is_worded: bool) -> str:
     # It is counted of the best caption of a beam alone.
     unknown = "; not known whether these are grammatical" if is_worded and row.column == SAMPLES else ""
     price = f"; {row.otherwise.partition('; ')[0]}" if row.column in (DISTINCT, TWIN) and row.leading else ""
+    gain = f" ({row.gains}; {row.otherwise.partition('; ')[0]})" if row.column == DIVERSITY else ""
     beside = f" {nearest}" if nearest and row.use == DISTINCT_AND_TRUE else ""
-    return f"{capital(row.use)}: {names}{often}{unknown}{price}.{beside}"
+    return f"{capital(row.use)}: {names}{gain}{often}{unknown}{price}.{beside}"
 
 
 def _of_what_holds(report: Reported) -> Finding | None:

@@ -84,19 +84,16 @@ def _of_wording(overview: Overview, base: Row, asides: Asides) -> Finding | None
         return Finding(topic, differ)
     most = sorted(known, key=lambda row: asides.worded[row.run][TWO_VERBS], reverse=True)[:_MOST_WORDED]
     many = [row for row in most if asides.worded[row.run][TWO_VERBS] > MANY]
-    few = [row for row in most if row not in many]
     answer = f"no objective writes more than {MANY:.0f} ungrammatical ones in a hundred"
     if many:
         shares = [f"{row.label} {asides.two_verbs.get(row.run, '')}".strip() for row in many]
         answer = f"often ungrammatical are those of {', '.join(shares)} (in a hundred; lowest to highest seed)"
-    others = f" {named(few, TWO_VERBS)};" if few else ""
     seen = (
-        "These have two verbs (*there is a man is in the grass*), which CIDEr and the checker of truth do not see; "
-        "other faults were not counted."
+        "These have two verbs (*there is a man is in the grass*), as no reference has, which CIDEr and the checker of "
+        "truth do not see; other faults were not counted."
     )
     caveat = [seen, f"{capital(differ)}."] if many else [f"{capital(differ)}."]
-    details = f"Two verbs, as no reference has, in a hundred captions:{others} cross-entropy {of_base[TWO_VERBS]:.1f}."
-    return Finding(topic, answer, _joined(caveat), details)
+    return Finding(topic, answer, _joined(caveat))
 
 
 def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None:
@@ -203,9 +200,6 @@ def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Findin
     details = [f"{first.label} has {known}."] if known else []
     details += [f"Not told apart from it: {tied}."] if tied else []
     details.append(f"By those of {_labels(better)} {who} finds clearly more images than by cross-entropy's.")
-    if overview.has(TRUTH):
-        false = [row for row in better if overview.is_ahead(base, row, TRUTH)]
-        details.append(f"The captions of {_share(false, better)} of these are clearly less often true.")
     details += _by_references(overview, column)
     caveat = _of_literal_listener(overview, base, better)
     if is_judge and asides.judges_agree:
