@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from types import MappingProxyType
 
 from seqcap.report.asides import Asides, often_ungrammatical
 from seqcap.report.overview import (
@@ -29,7 +28,6 @@ from seqcap.report.wording import DISTINCT as DISTINCT_CAPTIONS
 # Points to either side, from which an interval is told beside an objective's name.
 _WIDE = 10
 DISTINCT_AND_TRUE = "such captions, and as often true"  # a use
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 _NONE = Asides()
 _MOST_NEXT = 2  # objectives that are named beside what leads
 Columns = tuple[Sequence[str], Sequence[str]]  # what an objective is used for, and what else
@@ -56,31 +54,28 @@ class Advice:
     unsure: str = ""  # those told apart neither from these nor from cross-entropy
 
 
-def advice(overview: Overview, asides: Asides = _NONE, more: Mapping[str, str] = _NOTHING) -> list[Advice]:
-    """A row for each use. `more`: use -> what else is known of it."""
+def advice(overview: Overview, asides: Asides = _NONE) -> list[Advice]:
+    """A row for each use."""
     base = overview.baseline
     if base is None or not overview.objectives:
         return []
     broken = often_ungrammatical(overview.objectives, asides)
     uses = (_one_caption, _samples, _diversity, _distinctiveness, _distinct_and_true, partial(_truth, broken))
     known = [row for use in uses if (row := use(overview, base)) is not None]
-    noted = [_with_notes(row, _of_samples(overview, row, asides.tempered), more.get(row.use, "")) for row in known]
+    noted = [_with_rival(overview, row, asides.tempered) for row in known]
     return [_with_wording(overview, base, row, asides, broken) for row in noted]
 
 
-def _with_notes(row: Advice, *notes: str) -> Advice:
-    return replace(row, note=" ".join(filter(None, [row.note, *notes])))
-
-
-def _of_samples(overview: Overview, row: Advice, tempered: Mapping[str, str]) -> str:
+def _with_rival(overview: Overview, row: Advice, tempered: Mapping[str, str]) -> Advice:
     """What samples have over the cheapest rival, cross-entropy at the temperature that makes its own as diverse: drawn
     at temperature 1, and at another one."""
     found = next((of for of in overview.objectives if of.label == row.first), None)
     if row.column not in (SAMPLES, DIVERSITY) or found is None or MORE_CIDER not in found.levels:
-        return ""
+        return row
     gain = f"{found.levels[MORE_CIDER].value:+.1f}"
     also = f" (drawn {tempered[row.first]})" if row.first in tempered else ""
-    return f"CIDEr of its samples {gain} over cross-entropy's at the temperature of equal Div-2{also}."
+    told = f"CIDEr of its samples {gain} over cross-entropy's at the temperature of equal Div-2{also}."
+    return replace(row, note=f"{row.note} {told}".strip())
 
 
 def _with_wording(overview: Overview, base: Row, row: Advice, asides: Asides, shares: Mapping[str, float]) -> Advice:

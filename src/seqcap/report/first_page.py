@@ -9,7 +9,7 @@ from typing import Any
 
 from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts, unknown_words
-from seqcap.report.advice import DISTINCT_AND_TRUE, advice
+from seqcap.report.advice import advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
 from seqcap.report.asides import Asides, misled, true_shares, updates
 from seqcap.report.in_short import in_short
@@ -28,7 +28,7 @@ from seqcap.report.overview import (
     Overview,
 )
 from seqcap.report.summary import RESULTS, Summary
-from seqcap.report.uses import nearest_judged, uses
+from seqcap.report.uses import uses
 from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
 DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
@@ -149,7 +149,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
-    advised = advice(rows, asides, {DISTINCT_AND_TRUE: nearest_judged(report, rows)})
+    advised = advice(rows, asides)
     return found | {
         "rows": rows,
         "table": rows.markdown(
