@@ -289,5 +289,4 @@ def test_only_what_scenes_can_have_is_missed(run, tmp_path, monkeypatch, data, l
     across = SimpleNamespace(said={"datasets": [data]}, provenance={"minutes": {}, "data": []}, claims=[])
     report = SimpleNamespace(papers={"across": across}, folder=tmp_path)
     monkeypatch.setattr(first_page, "uses", lambda *of: {})
-    monkeypatch.setattr(first_page, "others_judged", lambda *of: "")
     assert set(first_page._across(report, first_page._overview(report), asides.Asides())["lacking"]) == lacking
