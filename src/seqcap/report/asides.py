@@ -153,6 +153,13 @@ def updates(folder: Path, run: str) -> int:
     return max((int(step) for step in steps if step), default=0)
 
 
+def minutes_of_updates(folder: Path, minutes: Mapping[str, float]) -> dict[str, float]:
+    """Run -> the minutes that 1,000 updates take, of the runs of a paper's results that were updated. `minutes`: run ->
+    those of its training."""
+    made = {run: updates(folder, run) for run in minutes}
+    return {run: 1000 * minutes[run] / number for run, number in made.items() if number}
+
+
 def lines_of(path: Path) -> list[dict[str, str]]:
     """The lines of a table's file; [] where there is none."""
     if not path.is_file():

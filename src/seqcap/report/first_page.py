@@ -11,7 +11,7 @@ from seqcap.files import json_file
 from seqcap.report import elsewhere, outcomes, provenance, texts, unknown_words
 from seqcap.report.advice import advice
 from seqcap.report.all_papers import GENERATED, Reported, link, span
-from seqcap.report.asides import Asides, misled, true_shares, updates
+from seqcap.report.asides import Asides, minutes_of_updates, misled, true_shares, updates
 from seqcap.report.in_short import in_short
 from seqcap.report.in_short_smoothing import of_studies
 from seqcap.report.main_claims import left_out, main_claims
@@ -146,6 +146,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
     taken, made = across.provenance["minutes"], _updates(report.folder / ACROSS, rows)
+    of_updates = minutes_of_updates(report.folder / ACROSS, taken)
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
@@ -159,7 +160,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
                 "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
                 "updates": {run: f"{number:,}" for run, number in made.items()},
                 "minutes used": {run: f"{number:.1f}" for run, number in taken.items()},
-                "of 1,000 updates": _of_updates(taken, made),
+                "of 1,000 updates": {run: f"{number:.1f}" for run, number in of_updates.items()},
             },
         ),
         "budget": rows.budget,
@@ -177,11 +178,6 @@ def _updates(folder: Path, rows: Overview) -> dict[str, int]:
     """Run -> how often it was updated within its budget, of the runs that were."""
     numbers_of = {row.run: updates(folder, row.run) for row in rows.rows}
     return {run: number for run, number in numbers_of.items() if number}
-
-
-def _of_updates(minutes: Mapping[str, float], made: Mapping[str, int]) -> dict[str, str]:
-    """Run -> the minutes of its training that 1,000 updates take."""
-    return {run: f"{1000 * taken / made[run]:.1f}" for run, taken in minutes.items() if run in made}
 
 
 def _trained_on(data: Sequence[Mapping[str, Any]]) -> str:

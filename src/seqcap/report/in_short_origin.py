@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from seqcap.report import provenance
 from seqcap.report.all_papers import Reported
-from seqcap.report.asides import updates
+from seqcap.report.asides import minutes_of_updates
 from seqcap.report.finding import Finding
 from seqcap.report.outcomes import capital
 from seqcap.report.overview import ACROSS, Overview
@@ -37,9 +37,8 @@ def _of_starts(report: Reported) -> str:
 
 def _of_updates(report: Reported, rows: Overview) -> str:
     """ "; 1,000 updates take 0.1 (MIXER-BCMR) to 4.8 (PG-SPIDEr) minutes": in the table of all objectives."""
-    minutes = report.papers[ACROSS].provenance["minutes"]
-    made = {row.label: (row.run, updates(report.folder / ACROSS, row.run)) for row in rows.rows if row.run in minutes}
-    per_thousand = {label: 1000 * minutes[run] / number for label, (run, number) in made.items() if number}
+    minutes = minutes_of_updates(report.folder / ACROSS, report.papers[ACROSS].provenance["minutes"])
+    per_thousand = {row.label: minutes[row.run] for row in rows.rows if row.run in minutes}
     if len(per_thousand) < 2:
         return ""
     ends = (min(per_thousand, key=per_thousand.__getitem__), max(per_thousand, key=per_thousand.__getitem__))

@@ -32,7 +32,7 @@ _CHANGED = ", changed after a result was seen"
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
 
-def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None = None) -> Finding | None:
+def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | None) -> Finding | None:
     """What its paper's own runs say, and the table of all objectives, `rows`, of what is better by it."""
     of = next((of for of in main if of.paper == _SMOOTHING), None)
     if of is None:
