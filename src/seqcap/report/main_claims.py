@@ -128,10 +128,11 @@ def _by_truth(claim: Claim, controls: Sequence[Claim], on_one: str) -> str:
 
 
 def _is_beside(claim: Claim, control: Claim) -> bool:
-    """Whether what a control says stands beside the verdict."""
+    """Whether what a control says stands beside the verdict: of truth always, of the literal listener where it does not
+    confirm the claim."""
     _, measure, _, *sides = control.deciding.key
-    is_alike = measure in (own_runs.LITERAL, own_runs.TRUTH) and tuple(sides) == claim.deciding.key[3:]
-    return is_alike and claim.verdict == HOLDS
+    is_told = measure == own_runs.TRUTH or (measure == own_runs.LITERAL and control.verdict != HOLDS)
+    return is_told and tuple(sides) == claim.deciding.key[3:] and claim.verdict == HOLDS
 
 
 def _of_control(paper: str, control: Claim) -> str:

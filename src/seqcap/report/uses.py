@@ -46,7 +46,8 @@ def nearest_judged(report: Reported, rows: Overview) -> str:
     for summary in filter(own_runs.knows_a_judge, report.papers.values()):
         found = own_runs.against_likelihood(summary, own_runs.JUDGE)
         truth = own_runs.against_likelihood(summary, own_runs.TRUTH)
-        names = [name for name in found if name in truth and name not in labels and truth[name].side != -1]
+        more = [name for name, line in found.items() if float(line.difference) > 0 and name not in labels]
+        names = [name for name in more if name in truth and truth[name].side != -1]
         if names:
             best = max(names, key=lambda name: float(found[name].difference))
             of_both = f"R@10 by the judge {numbers(found[best])}, true captions {numbers(truth[best])}"
