@@ -33,7 +33,7 @@ test: $(BIN)/.installed
 	pytest
 
 snapshots: $(BIN)/.installed
-	SEQCAP_RENEW_SNAPSHOTS=1 pytest -n 0 tests/papers/test_pages.py tests/report/test_report.py
+	SEQCAP_RENEW_SNAPSHOTS=1 pytest -n 0 tests/papers/test_pages.py tests/first_page/test_report.py
 
 test-extras: $(EXTRAS)/.installed
 	$(EXTRAS)/bin/python -m pytest -n 0 tests/extras

@@ -2,7 +2,7 @@
 
 from seqcap import papers
 from seqcap.pipeline.kind import Kind, Project, Stage, Stages, main
-from seqcap.report.figures import write_figures
+from seqcap.report.drawing.figures import write_figures
 from seqcap.report.inputs import Results
 from seqcap.report.reported import PaperConfig
 

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 from seqcap.errors import one_line_errors
+from seqcap.first_page.report import write_report
 from seqcap.pipeline.kind import Key, Kind, Project, Stage, Stages
 from seqcap.pipeline.validation import Section
 from seqcap.report import REPORTS
-from seqcap.report.report import write_report
 from seqcap.report.reported import ReportConfig
 from seqcap.system.scratch import alone
 

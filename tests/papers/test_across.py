@@ -11,13 +11,14 @@ from invented_across import ROOT, AcrossRun, entries
 from ruamel.yaml import YAML
 
 from seqcap.files.json_file import write_json
+from seqcap.first_page import asides
+from seqcap.first_page import page as first_page
+from seqcap.first_page.overview import MORE_CIDER, PRECISION, SAMPLES
 from seqcap.papers.across.figures import tradeoffs
 from seqcap.papers.across.tables import COLUMNS, FILE, OTHERS, PEOPLE_BLOCK, by_paper, over_cross_entropy, told_apart
 from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
-from seqcap.report import asides, first_page
-from seqcap.report.overview import MORE_CIDER, PRECISION, SAMPLES
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.statistics import Contrast
 from seqcap.report.tables import make_table

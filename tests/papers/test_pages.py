@@ -19,10 +19,11 @@ from invented_runs import PaperRun, write_report_config
 
 from seqcap import papers
 from seqcap.files import json_file
+from seqcap.first_page.report import write_report
 from seqcap.papers.across.tables import FILE
-from seqcap.report import figures, provenance
+from seqcap.report import provenance
+from seqcap.report.drawing import figures
 from seqcap.report.inputs import Results
-from seqcap.report.report import write_report
 from seqcap.report.reported import PaperConfig, ReportConfig
 from seqcap.report.section import write_section
 from seqcap.report.tables import write_tables

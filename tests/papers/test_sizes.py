@@ -9,7 +9,7 @@ from invented_papers import judgements, numbers
 from invented_runs import PaperRun, Rows, rng_of
 
 from seqcap.papers.sizes.study import FILE, SMOOTHED, Slope
-from seqcap.report.figures import draw
+from seqcap.report.drawing.figures import draw
 from seqcap.report.inputs import Results
 from seqcap.report.reported import ReportedEvaluation, ReportedRun, ReportedTask
 from seqcap.report.section import all_claims

@@ -15,7 +15,7 @@ from seqcap.papers.sle.sweep import chosen_alpha, outside_sweep, sweep
 from seqcap.report.by_length import by_length
 from seqcap.report.claims import run_claims
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.figures import draw
+from seqcap.report.drawing.figures import draw
 from seqcap.report.tables import make_table
 
 PAPER = papers.load("sle")

@@ -14,7 +14,7 @@ from seqcap.errors import InputError
 from seqcap.papers.smoothing import claims, figures, rows
 from seqcap.papers.smoothing.rows import FILE
 from seqcap.report.by_length import ByLength
-from seqcap.report.figures import draw
+from seqcap.report.drawing.figures import draw
 from seqcap.report.inputs import Results
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import side_labels

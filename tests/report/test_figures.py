@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from seqcap.files import json_file
-from seqcap.report import figures, learning, panels
-from seqcap.report.colours import colour_of, palette
+from seqcap.report.drawing import figures, learning, panels
+from seqcap.report.drawing.colours import colour_of, palette
+from seqcap.report.drawing.scatter import HOLLOW
 from seqcap.report.inputs import Results
 from seqcap.report.paper import FigureText, LearningCurves, Quantity
-from seqcap.report.scatter import HOLLOW
 from seqcap.report.tables import Estimate
 
 

@@ -12,7 +12,7 @@ from parameter_files import ROOT
 from seqcap import papers
 from seqcap.files import json_file, parquet, schemas
 from seqcap.pipeline.params import read_params
-from seqcap.report import claims, section, texts
+from seqcap.report import claims, section
 from seqcap.report.claims_file import ClaimsFile, Finding, MainNumber
 from seqcap.report.inputs import Results
 
@@ -57,7 +57,7 @@ def test_runs_have_the_minutes_of_a_seed(minutes, told):
 
 def test_photographs_are_compared_with_the_literature(sle):
     sle.dataset, sle.missing, sle.names = "flickr8k", {"SPICE"}, ["xe", "sll"]
-    text = texts.text("literature", literature=section._literature(sle.read()))
+    text = section._TEXTS.fill("literature", literature=section._literature(sle.read()))
     assert "and ours (beam of 5, best caption, mean over seeds; x100)" in text
     assert "| Soft-Attention | Xu et al. 2015, Table 1 | 67.0 | 44.8 | 29.9 | 19.5 | 18.9 |" in text
     # The invented run has BLEU-1 of .702 and METEOR of .26.

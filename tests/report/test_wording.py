@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from seqcap.files import json_file
+from seqcap.first_page.asides import Asides, often_ungrammatical
 from seqcap.report import wording
-from seqcap.report.asides import Asides, often_ungrammatical
 from seqcap.world import scenes
 
 

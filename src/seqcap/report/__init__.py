@@ -1,4 +1,5 @@
-"""A paper's facts and its runs' scores come in; tables, figures, claims and the report go out. Imports no paper.
+"""A paper's facts and its runs' scores come in; tables, figures, judged claims and the paper's page go out. Imports no
+paper.
 
 May import the rooms up to `evaluation`. Nothing here needs torch.
 """

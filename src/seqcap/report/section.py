@@ -11,7 +11,7 @@ import numpy as np
 
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
-from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, selection, texts, wording
+from seqcap.report import REPORTS, caption_files, comparison, example, provenance, published, selection, wording
 from seqcap.report.claims import Comparison, JudgedClaim, claims_table, details_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
@@ -19,8 +19,11 @@ from seqcap.report.inputs import Results
 from seqcap.report.paper import Rows
 from seqcap.report.reported import ReportedRun
 from seqcap.report.summary import RESULTS, VERSION, Summary, foremost
+from seqcap.report.texts import Texts
 from seqcap.report.verdicts import COUNTED, NOT_RUN, UNTESTABLE
 
+DATA_FILES = "texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
+_TEXTS = Texts(Path(__file__).with_name("texts"))
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
 _MOST_ROWS = 70  # of a table on a page; a longer one is a file beside it
@@ -94,7 +97,7 @@ def _page(
     stand_ins = [(theirs, results.stand_in(task)) for task, theirs in results.paper.facts.published_on.items()]
     stand_ins += [(theirs, results.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(results) if hasattr(claims, "stand_ins") else []
-    return texts.text(
+    return _TEXTS.fill(
         "page",
         results=results,
         said=said,
@@ -140,7 +143,7 @@ def _details(
     results: Results, rows: Mapping[str, Rows], judged: Sequence[JudgedClaim], minutes: Mapping[str, float]
 ) -> str:
     """`minutes`: of training, of one seed of each run of which they are known."""
-    return texts.text(
+    return _TEXTS.fill(
         "details",
         results=results,
         of_claims=details_table(judged),

@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from seqcap.papers.across.tables import FILE, by_paper
-from seqcap.report import tradeoff_figure
+from seqcap.report.drawing import tradeoff_figure
 from seqcap.report.inputs import Results
 
 

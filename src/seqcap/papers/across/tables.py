@@ -10,10 +10,10 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from seqcap.config import Frozen
+from seqcap.first_page import overview
+from seqcap.first_page.overview import AS_DIVERSE, DISTINCT, DIVERSITY, LITERAL, RECALL_OF_SAMPLES, SAMPLES, TRUTH
 from seqcap.metrics import registry
-from seqcap.report import overview
 from seqcap.report.inputs import HUMAN, Results
-from seqcap.report.overview import AS_DIVERSE, DISTINCT, DIVERSITY, LITERAL, RECALL_OF_SAMPLES, SAMPLES, TRUTH
 from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.reported import ReportedRun

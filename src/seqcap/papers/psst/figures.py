@@ -23,9 +23,9 @@ from seqcap.papers.psst.methods import (
     printed_lambda,
 )
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
-from seqcap.report import figures as draw
-from seqcap.report import learning, panels
-from seqcap.report.colours import BLACK, MUTED, colour_of
+from seqcap.report.drawing import figures as draw
+from seqcap.report.drawing import learning, panels
+from seqcap.report.drawing.colours import BLACK, MUTED, colour_of
 from seqcap.report.inputs import Results
 from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, Reading, level

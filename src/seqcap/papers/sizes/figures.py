@@ -4,8 +4,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqcap.papers.sizes.study import FILE, METRIC, SMOOTHED, decoders, gain, sizes
-from seqcap.report import figures as draw
-from seqcap.report.colours import BLACK, MUTED, colour_of
+from seqcap.report.drawing import figures as draw
+from seqcap.report.drawing.colours import BLACK, MUTED, colour_of
 from seqcap.report.inputs import Results
 
 _WIDTH, _HEIGHT = 4.6, 3.6  # inches of a panel

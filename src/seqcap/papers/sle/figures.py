@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from seqcap.metrics import registry
 from seqcap.papers.sle.sweep import MULTI, SLE, chosen_alpha, outside_sweep, sweep
-from seqcap.report import figures as draw
-from seqcap.report.colours import BLACK, MUTED, PEOPLE, colour_of, palette
+from seqcap.report.drawing import figures as draw
+from seqcap.report.drawing.colours import BLACK, MUTED, PEOPLE, colour_of, palette
 from seqcap.report.inputs import Results
 from seqcap.report.reported import ReportedRun
 from seqcap.report.statistics import Floats

@@ -7,11 +7,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seqcap.papers.smoothing.rows import FILE, Part, parts
-from seqcap.report import figures as draw
 from seqcap.report.by_length import ByLength
-from seqcap.report.colours import BLACK, MUTED, PEOPLE, colour_of
+from seqcap.report.drawing import figures as draw
+from seqcap.report.drawing.colours import BLACK, MUTED, PEOPLE, colour_of
+from seqcap.report.drawing.scatter import hollow_handle
 from seqcap.report.inputs import Results
-from seqcap.report.scatter import hollow_handle
 from seqcap.report.tables import Cell, Measure, shown
 
 # Level of smoothing: none, tokens, sequences or both -> colour.

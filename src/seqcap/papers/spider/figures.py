@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqcap.papers.spider.variance import read_variance
-from seqcap.report import figures as draw
-from seqcap.report.colours import BLACK, palette
+from seqcap.report.drawing import figures as draw
+from seqcap.report.drawing.colours import BLACK, palette
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.statistics import bootstrap_interval
 from seqcap.report.tables import Estimate, Measure, people_label

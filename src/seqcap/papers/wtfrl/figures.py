@@ -6,9 +6,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from seqcap.papers.wtfrl.runs import ALONE, PEOPLE, WTF_RL
-from seqcap.report import panels
-from seqcap.report.colours import MUTED, colour_of
-from seqcap.report.colours import PEOPLE as OF_PEOPLE
+from seqcap.report.drawing import panels
+from seqcap.report.drawing.colours import MUTED, colour_of
+from seqcap.report.drawing.colours import PEOPLE as OF_PEOPLE
 from seqcap.report.example import false_of, scenes_of
 from seqcap.report.inputs import HUMAN, Results, read_captions
 

@@ -4,13 +4,13 @@ data."""
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from seqcap.report import own_runs, unknown_words
-from seqcap.report.all_papers import Reported, link
-from seqcap.report.asides import updates
-from seqcap.report.finding import Finding
-from seqcap.report.main_claims import MainClaim
-from seqcap.report.outcomes import capital, fared, numbers, shortly
-from seqcap.report.overview import CIDER, DIVERSITY, TRUTH, Overview
+from seqcap.first_page import own_runs, unknown_words
+from seqcap.first_page.all_papers import Reported, link
+from seqcap.first_page.asides import updates
+from seqcap.first_page.finding import Finding
+from seqcap.first_page.main_claims import MainClaim
+from seqcap.first_page.outcomes import capital, fared, numbers, shortly
+from seqcap.first_page.overview import CIDER, DIVERSITY, TRUTH, Overview
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, REVERSED, read
 

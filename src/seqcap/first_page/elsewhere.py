@@ -4,7 +4,7 @@ comparison: the same runs, measure and decoder."""
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from seqcap.report.own_runs import knows_a_judge
+from seqcap.first_page.own_runs import knows_a_judge
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import NOT_RUN, UNTESTABLE
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqcap.report import elsewhere
-from seqcap.report.elsewhere import There
+from seqcap.first_page import elsewhere
+from seqcap.first_page.elsewhere import There
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import Claim, Summary, foremost, has_results
 from seqcap.report.verdicts import HOLDS, NOT_RUN

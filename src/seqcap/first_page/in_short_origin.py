@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from seqcap.first_page.all_papers import Reported
+from seqcap.first_page.asides import minutes_of_updates
+from seqcap.first_page.finding import Finding
+from seqcap.first_page.outcomes import capital
+from seqcap.first_page.overview import ACROSS, Overview
 from seqcap.report import provenance
-from seqcap.report.all_papers import Reported
-from seqcap.report.asides import minutes_of_updates
-from seqcap.report.finding import Finding
-from seqcap.report.outcomes import capital
-from seqcap.report.overview import ACROSS, Overview
 from seqcap.report.summary import Summary
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.report.colours import lighter, palette
+from seqcap.report.drawing.colours import lighter, palette
 from seqcap.report.inputs import Results
 from seqcap.report.paper import LearningCurves, Quantity
 from seqcap.report.reported import ReportedRun

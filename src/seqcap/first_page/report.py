@@ -9,11 +9,11 @@ from pathlib import Path
 
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
-from seqcap.report import REPORTS, texts
-from seqcap.report.all_papers import Reported
+from seqcap.first_page.all_papers import Reported
+from seqcap.first_page.html import file_of, write_html
+from seqcap.first_page.page import TEXTS, first_page
+from seqcap.report import REPORTS
 from seqcap.report.curves import HEADER
-from seqcap.report.first_page import first_page
-from seqcap.report.html import file_of, write_html
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import RESULTS, Summary, read_all
 from seqcap.report.verdicts import COLUMNS, DECIDED, HOLDS, NOT_RUN
@@ -31,7 +31,7 @@ def write_report(config: ReportConfig, folder: Path = REPORTS) -> None:
     published, faults = _published(config.beside, config.papers, studies)
     probed = _probed(folder, config.pictures)
     report = Reported(config, folder, papers, published, studies, faults, probed=any(probed.values()))
-    made = {"report": first_page(report), FEATURES: texts.text("features", probed=probed)}
+    made = {"report": first_page(report), FEATURES: TEXTS.fill("features", probed=probed)}
     for name, text in made.items():
         _write(folder / file_of(name), text)
     pages = {"report": made["report"]}

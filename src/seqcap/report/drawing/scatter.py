@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 
-from seqcap.report.colours import PEOPLE
+from seqcap.report.drawing.colours import PEOPLE
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Estimate
 

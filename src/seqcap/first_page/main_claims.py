@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from seqcap.report import own_runs
-from seqcap.report.all_papers import Reported, link
-from seqcap.report.elsewhere import There
-from seqcap.report.outcomes import by_whom, counted, in_print, numbers, shortly, words
-from seqcap.report.overview import CIDER, TRUTH, Overview
+from seqcap.first_page import own_runs
+from seqcap.first_page.all_papers import Reported, link
+from seqcap.first_page.elsewhere import There
+from seqcap.first_page.outcomes import by_whom, counted, in_print, numbers, shortly, words
+from seqcap.first_page.overview import CIDER, TRUTH, Overview
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from seqcap.report import own_runs
+from seqcap.first_page import own_runs
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DAGGER, FEW_SEEDS, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED, UNTESTABLE, read
 

@@ -17,9 +17,9 @@ from invented_runs import write_report_config
 
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import in_short_origin, outcomes, report, uses
-from seqcap.report.asides import misled, of_length, of_ranks, of_samples
-from seqcap.report.overview import DISTINCT
+from seqcap.first_page import in_short_origin, outcomes, report, uses
+from seqcap.first_page.asides import misled, of_length, of_ranks, of_samples
+from seqcap.first_page.overview import DISTINCT
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import VERSION, Summary
 
@@ -466,9 +466,8 @@ def test_the_side_of_an_interval_is_known_before_it_is_rounded(here: Path):
 
 
 def test_the_last_stage_imports_little():
-    code = (
-        'import sys, seqcap.report.report; print(*sorted({"torch", "numba", "matplotlib", "pandas"} & {*sys.modules}))'
-    )
+    heavy = {"torch", "numba", "matplotlib", "pandas"}
+    code = f"import sys, seqcap.first_page.report; print(*sorted({heavy} & {{*sys.modules}}))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
 
 

@@ -3,7 +3,7 @@
 from invented_evidence import evidence
 from test_report import invented_results
 
-from seqcap.report import elsewhere
+from seqcap.first_page import elsewhere
 from seqcap.report.summary import Summary
 
 

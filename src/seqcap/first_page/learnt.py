@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from seqcap.report.advice import leaders
-from seqcap.report.asides import Asides
-from seqcap.report.finding import Finding
-from seqcap.report.outcomes import capital
-from seqcap.report.overview import (
+from seqcap.first_page.advice import leaders
+from seqcap.first_page.asides import Asides
+from seqcap.first_page.finding import Finding
+from seqcap.first_page.outcomes import capital
+from seqcap.first_page.overview import (
     CIDER,
     DISTINCT,
     DIVERSITY,

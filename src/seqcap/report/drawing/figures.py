@@ -14,10 +14,11 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from seqcap.files import json_file, writing
-from seqcap.report import REPORTS, learning, panels, tradeoff_figure
-from seqcap.report.colours import PEOPLE
+from seqcap.report import REPORTS
+from seqcap.report.drawing import learning, panels, tradeoff_figure
+from seqcap.report.drawing.colours import PEOPLE
+from seqcap.report.drawing.scatter import HOLLOW
 from seqcap.report.inputs import Results
-from seqcap.report.scatter import HOLLOW
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Estimate
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seqcap.report import own_runs, unknown_words
-from seqcap.report.all_papers import Reported, link
-from seqcap.report.elsewhere import WHOLE, Pair
-from seqcap.report.finding import Finding
-from seqcap.report.main_claims import MainClaim
-from seqcap.report.outcomes import fared, numbers, shortly
-from seqcap.report.overview import ACROSS
+from seqcap.first_page import own_runs, unknown_words
+from seqcap.first_page.all_papers import Reported, link
+from seqcap.first_page.elsewhere import WHOLE, Pair
+from seqcap.first_page.finding import Finding
+from seqcap.first_page.main_claims import MainClaim
+from seqcap.first_page.outcomes import fared, numbers, shortly
+from seqcap.first_page.overview import ACROSS
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import COUNTED, NOT_RUN, decided
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Self
 
-from seqcap.report import wording
-from seqcap.report.overview import (
+from seqcap.first_page.overview import (
     ACROSS,
     DISTINCT,
     DIVERSITY,
@@ -19,6 +18,7 @@ from seqcap.report.overview import (
     TRUTH,
     Row,
 )
+from seqcap.report import wording
 from seqcap.report.summary import RESULTS
 
 # Columns that say how many captions are true -> what makes each a number in 100.

@@ -1,5 +1,5 @@
 """The first page: what the papers claim and how it fares here. Its numbers are those of the papers' results and of the
-table across papers; first_page_texts/ has its words."""
+table across papers; texts/ has its words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,15 +8,15 @@ from statistics import median
 from typing import Any
 
 from seqcap.files import json_file
-from seqcap.report import elsewhere, outcomes, provenance, texts, unknown_words
-from seqcap.report.advice import advice
-from seqcap.report.all_papers import GENERATED, Reported, link, span
-from seqcap.report.asides import Asides, minutes_of_updates, misled, true_shares, updates
-from seqcap.report.in_short import in_short
-from seqcap.report.in_short_smoothing import of_studies
-from seqcap.report.main_claims import left_out, main_claims
-from seqcap.report.outcomes import in_print, numbers, shortly
-from seqcap.report.overview import (
+from seqcap.first_page import elsewhere, outcomes, unknown_words
+from seqcap.first_page.advice import advice
+from seqcap.first_page.all_papers import GENERATED, Reported, link, span
+from seqcap.first_page.asides import Asides, minutes_of_updates, misled, true_shares, updates
+from seqcap.first_page.in_short import in_short
+from seqcap.first_page.in_short_smoothing import of_studies
+from seqcap.first_page.main_claims import left_out, main_claims
+from seqcap.first_page.outcomes import in_print, numbers, shortly
+from seqcap.first_page.overview import (
     ACROSS,
     AS_DIVERSE,
     DISTINCT,
@@ -27,11 +27,14 @@ from seqcap.report.overview import (
     TWIN,
     Overview,
 )
+from seqcap.first_page.uses import uses
+from seqcap.report import provenance
 from seqcap.report.summary import RESULTS, Summary
-from seqcap.report.uses import uses
+from seqcap.report.texts import Texts
 from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
 
-DATA_FILES = "first_page_texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
+DATA_FILES = "texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
+TEXTS = Texts(Path(__file__).with_name("texts"))
 EXAMPLE = "example.json"  # `seqcap.report.example` writes it; to import that takes seconds
 # Columns that results of older code lack.
 _WANTED = (DISTINCT, LITERAL, PRECISION, RECALL)
@@ -49,8 +52,8 @@ def first_page(report: Reported) -> str:
     on_other_data = {data: _on_other_data(report, data) for data in report.published}
     findings = in_short(report, main, across["rows"], on_other_data, asides)
     studies = of_studies(report)
-    return texts.text(
-        "first_page",
+    return TEXTS.fill(
+        "page",
         report=report,
         in_short=findings,
         studies=studies,

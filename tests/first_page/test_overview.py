@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from seqcap.report.advice import advice
-from seqcap.report.asides import Asides
-from seqcap.report.in_short import _to_pick
-from seqcap.report.in_short_smoothing import _on_one_captioner
-from seqcap.report.learnt import learnt
-from seqcap.report.overview import (
+from seqcap.first_page.advice import advice
+from seqcap.first_page.asides import Asides
+from seqcap.first_page.in_short import _to_pick
+from seqcap.first_page.in_short_smoothing import _on_one_captioner
+from seqcap.first_page.learnt import learnt
+from seqcap.first_page.overview import (
     CIDER,
     DISTINCT,
     DIVERSITY,

@@ -4,19 +4,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from seqcap.report.advice import DISTINCT_AND_TRUE, Advice, advice
-from seqcap.report.all_papers import Reported
-from seqcap.report.asides import Asides
-from seqcap.report.finding import Finding
-from seqcap.report.in_short_elsewhere import on_data
-from seqcap.report.in_short_origin import of_cost, of_origin
-from seqcap.report.in_short_smoothing import of_smoothing
-from seqcap.report.learnt import learnt
-from seqcap.report.main_claims import MainClaim
-from seqcap.report.outcomes import capital
-from seqcap.report.overview import DISTINCT, DIVERSITY, SAMPLES, TWIN, Overview
+from seqcap.first_page.advice import DISTINCT_AND_TRUE, Advice, advice
+from seqcap.first_page.all_papers import Reported
+from seqcap.first_page.asides import Asides
+from seqcap.first_page.finding import Finding
+from seqcap.first_page.in_short_elsewhere import on_data
+from seqcap.first_page.in_short_origin import of_cost, of_origin
+from seqcap.first_page.in_short_smoothing import of_smoothing
+from seqcap.first_page.learnt import learnt
+from seqcap.first_page.main_claims import MainClaim
+from seqcap.first_page.outcomes import capital
+from seqcap.first_page.overview import DISTINCT, DIVERSITY, SAMPLES, TWIN, Overview
+from seqcap.first_page.uses import nearest_judged
 from seqcap.report.summary import Claim, Summary
-from seqcap.report.uses import nearest_judged
 from seqcap.report.verdicts import HOLDS, IN_PART, LESS, NOT_RUN, REVERSED, decided
 from seqcap.report.wording import MANY
 

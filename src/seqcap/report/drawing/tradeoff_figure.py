@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.report import scatter
-from seqcap.report.colours import MUTED, palette
-from seqcap.report.colours import PEOPLE as GREY
+from seqcap.report.drawing import scatter
+from seqcap.report.drawing.colours import MUTED, palette
+from seqcap.report.drawing.colours import PEOPLE as GREY
+from seqcap.report.drawing.scatter import Point
 from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.paper import Coordinate, Panel, PrintedPoints, TradeOffs
 from seqcap.report.reported import ReportedRun
-from seqcap.report.scatter import Point
 from seqcap.report.tables import Estimate, Measure, people_label
 
 _WIDTH, _HEIGHT = 5.2, 4.6  # inches of a panel

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
-from seqcap.report.colours import BLACK, MUTED, palette
-from seqcap.report.colours import PEOPLE as GREY
+from seqcap.report.drawing.colours import BLACK, MUTED, palette
+from seqcap.report.drawing.colours import PEOPLE as GREY
 from seqcap.report.inputs import Results, read_captions, read_images
 from seqcap.report.paper import Examples
 from seqcap.report.tables import people_label

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from seqcap.report import html
-from seqcap.report.html import write_html
+from seqcap.first_page import html
+from seqcap.first_page.html import write_html
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = (

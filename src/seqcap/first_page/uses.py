@@ -3,10 +3,10 @@ objectives on one captioner."""
 
 from collections.abc import Mapping, Sequence
 
-from seqcap.report import elsewhere, own_runs
-from seqcap.report.all_papers import Reported, link
-from seqcap.report.outcomes import numbers
-from seqcap.report.overview import Overview
+from seqcap.first_page import elsewhere, own_runs
+from seqcap.first_page.all_papers import Reported, link
+from seqcap.first_page.outcomes import numbers
+from seqcap.first_page.overview import Overview
 from seqcap.report.summary import Claim, Line
 from seqcap.report.verdicts import HOLDS
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
-from seqcap.report.asides import Asides, often_ungrammatical
-from seqcap.report.overview import (
+from seqcap.first_page.asides import Asides, often_ungrammatical
+from seqcap.first_page.overview import (
     CIDER,
     DISTINCT,
     DIVERSITY,
