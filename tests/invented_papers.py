@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 
 from seqcap.report.claims import run_claims
 from seqcap.report.inputs import Results
+from seqcap.report.outcome import Judgement, Outcome
 from seqcap.report.section import all_claims
 from seqcap.report.tables import COLUMNS, make_table
-from seqcap.report.verdicts import Judgement, Outcome
 
 KINDS = {"psst": PsstRun, "sle": SleRun, "smoothing": SmoothingRun, "spider": SpiderRun, "wtfrl": WtfrlRun}
 

@@ -17,7 +17,6 @@ from seqcap.report.by_length import ByLength
 from seqcap.report.drawing.figures import draw
 from seqcap.report.inputs import Results
 from seqcap.report.tables import make_table
-from seqcap.report.verdicts import side_labels
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MLE, BEST = "MLE", "Tok-Seq | CIDER | Vrefs"
@@ -164,7 +163,7 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     found = outcomes(run)
     assert {key[0] for key, outcome in found.items() if not outcome.evidence.absent} == {"L7", "L8", "L9b"}
     first = next(iter(found.values()))
-    assert side_labels(first.evidence) == ("Tok | Glove sim, without attention", "MLE, without attention")
+    assert first.evidence.side_labels == ("Tok | Glove sim, without attention", "MLE, without attention")
     assert first.evidence.what == "CIDEr of the best beam caption, without attention"
     assert first.reason == "run Tok | Glove sim, without attention is not part of these results"
     words = claims.remarks(run, [])

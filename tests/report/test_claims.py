@@ -9,14 +9,15 @@ from invented_runs import SleRun, SmoothingRun, counts_of, scores_of
 
 from seqcap import papers
 from seqcap.files import schemas
-from seqcap.report import claims, verdicts
+from seqcap.report import claims, judging, verdicts
 from seqcap.report.claims import Comparison, JudgedClaim
 from seqcap.report.convergence import QUALITY, RECALL, SAMPLED, gained_in, gains
 from seqcap.report.evidence import Evidence, Gain, Registered
 from seqcap.report.inputs import Results
+from seqcap.report.outcome import Outcome
 from seqcap.report.published import Printed
 from seqcap.report.statistics import DRAWS, Number
-from seqcap.report.verdicts import FEW_SEEDS, HOLDS, NOT_RUN, REVERSED, UNSURE, UNTESTABLE, Outcome
+from seqcap.report.verdicts import FEW_SEEDS, HOLDS, NOT_RUN, REVERSED, UNSURE, UNTESTABLE
 
 
 def system(name: str, levels: list[float], seeds: tuple[int, ...] = (1, 2, 3)) -> list[dict]:
@@ -161,7 +162,7 @@ def test_a_claim_about_the_size_of_steps():
     result = outcome([*base, *below, *above], base="base")
     assert result.verdict == HOLDS
     assert (result.left, result.right) == pytest.approx((0.2, 0.01))
-    assert verdicts.side_labels(result.evidence) == ("a - base", "base - b")
+    assert result.evidence.side_labels == ("a - base", "base - b")
 
 
 def test_a_missing_system_is_not_run_or_not_scored():
@@ -329,7 +330,7 @@ def test_evidence_says_how_far_its_runs_were_trained():
     vars(run)["curves"] = pd.DataFrame(curve("a", 0.1, 0.5))
     found = claims.evidence(Comparison("C0", "", "Div2", "sample", "set", "a", "b", +1), run)
     assert [{name: gain.points for name, gain in side.gained.items()} for side in found.sides] == [{"a": 40}, {}]
-    (judged,) = verdicts.judge([found])
+    (judged,) = judging.judge([found])
     assert judged.not_converged == ("a",)
 
 
@@ -357,7 +358,7 @@ def test_a_claim_has_the_scale_and_decimals_of_the_cells_it_compares(printed, sc
     claim = compare(printed)
     results = of(system("a", HARD), "a")
     found = claims.evidence(claim, results)
-    assert (claim.scale(results), verdicts.measure(found).printed()) == (scale, text)
+    assert (claim.scale(results), judging.measure(found).printed()) == (scale, text)
 
 
 def test_a_claim_about_changes_compares_the_published_changes():
@@ -365,7 +366,7 @@ def test_a_claim_about_changes_compares_the_published_changes():
     claim = replace(
         compare(papers.load("sle").published.printed("table2", "CIDEr", "SLL-SLE", "SLL", "SLL-ME")), base="c"
     )
-    assert verdicts.measure(claims.evidence(claim, of(system("a", HARD), "a"))).printed() == "+1.0"
+    assert judging.measure(claims.evidence(claim, of(system("a", HARD), "a"))).printed() == "+1.0"
 
 
 @pytest.mark.parametrize(
@@ -409,7 +410,7 @@ def test_a_record_is_evidence_in_the_printed_scale():
     assert found.sides[0].value - found.sides[1].value == pytest.approx(40, abs=2)
     assert list(found.sides[0].by_seed) == [1, 2, 3]
     # It alone gives the verdict again.
-    (again,) = verdicts.judge([found])
+    (again,) = judging.judge([found])
     assert again.verdict == judged.judged.verdict == HOLDS
     assert (again.first.low, again.first.p) == pytest.approx((judged.judged.first.low, judged.judged.first.p), rel=1e-4)
     recall = replace(claim, metric="own_R@10", printed=None)
@@ -451,7 +452,7 @@ def of_curve(judged_claim: JudgedClaim, metric: str, measure: str) -> JudgedClai
         )
         for side in found.evidence.sides
     ]
-    (again,) = verdicts.judge([found.evidence.model_copy(update={"metric": metric, "sides": tuple(sides)})])
+    (again,) = judging.judge([found.evidence.model_copy(update={"metric": metric, "sides": tuple(sides)})])
     return replace(judged_claim, judged=again)
 
 

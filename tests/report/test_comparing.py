@@ -11,7 +11,7 @@ from seqcap.errors import InputError
 from seqcap.report import comparison
 from seqcap.report.claims import Comparison, run_claims
 from seqcap.report.inputs import Results
-from seqcap.report.verdicts import Outcome
+from seqcap.report.outcome import Outcome
 from seqcap.tools.compare import compare, keep, scored
 
 

@@ -12,8 +12,9 @@ from seqcap.files import json_file
 from seqcap.report import statistics
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.evidence import Registered
+from seqcap.report.judging import judge, pilot_of
 from seqcap.report.registration import register, registered
-from seqcap.report.verdicts import UNDECIDABLE, judge, pilot_of, spread_of
+from seqcap.report.verdicts import UNDECIDABLE
 
 SPIDER = Path("src/seqcap/papers/spider")
 
@@ -25,7 +26,7 @@ def of(**changes):
 
 def test_seeds_follow_from_the_printed_difference():
     found = of(scatter=1, printed=(52, 50))
-    assert found.seeds == statistics.seeds_needed(spread_of(evidence(scatter=1)), 3, 2.0)
+    assert found.seeds == statistics.seeds_needed(evidence(scatter=1).spread, 3, 2.0)
     assert 3 < found.seeds <= 8
     assert found.finds <= 2.0
     assert (found.needs, found.lacks) == (None, "")

@@ -14,9 +14,10 @@ from seqcap.first_page.html import file_of, write_html
 from seqcap.first_page.page import TEXTS, first_page
 from seqcap.report import REPORTS
 from seqcap.report.curves import HEADER
+from seqcap.report.outcome import COLUMNS
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import RESULTS, Summary, read_all
-from seqcap.report.verdicts import COLUMNS, DECIDED, HOLDS, NOT_RUN
+from seqcap.report.verdicts import DECIDED, HOLDS, NOT_RUN
 
 FEATURES = "features"  # the folder of what the probes of features found, and of its page
 

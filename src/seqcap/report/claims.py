@@ -6,15 +6,16 @@ from typing import Any, Literal, Protocol
 
 from seqcap.metrics import registry
 from seqcap.metrics.registry import Direction
-from seqcap.report import convergence, statistics, verdicts
+from seqcap.report import convergence, judging, statistics, verdicts
 from seqcap.report.evidence import MARGIN, Changed, Evidence, Gain, Registered, Rule, Side
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import markdown_table
+from seqcap.report.outcome import Judgement, Outcome
 from seqcap.report.paper import Captions
 from seqcap.report.published import Printed
 from seqcap.report.reported import ReportedRun
 from seqcap.report.statistics import Contrast, Missing, Number
-from seqcap.report.verdicts import DAGGER, UNSURE, Judgement, Outcome
+from seqcap.report.verdicts import DAGGER, UNSURE
 from seqcap.tasks import KINDS
 
 # Metrics whose printed differences are carried over in proportion to the right side's level; others as printed.
@@ -165,7 +166,7 @@ def evidence(claim: Comparison, results: Results) -> Evidence:
 
 def run_claims(claims: Sequence[Comparison], results: Results) -> list[JudgedClaim]:
     """The claims with their outcomes and verdicts."""
-    judged = verdicts.judge([evidence(claim, results) for claim in claims])
+    judged = judging.judge([evidence(claim, results) for claim in claims])
     firsts = {claim.id: claim for claim in reversed(claims)}
     return [JudgedClaim(firsts[judgement.claim], judgement) for judgement in judged]
 
@@ -292,7 +293,7 @@ def _rising(judged: Sequence[JudgedClaim]) -> list[str]:
     runs = dict[str, None]()
     for outcome in (outcome for judged_claim in judged for outcome in judged_claim.judged.primary):
         for side in outcome.evidence.sides:
-            for run in verdicts.rising(side):
+            for run in side.rising:
                 measure = _measure(outcome.evidence.metric, side.gained[run])
                 runs[f"`{run}` {side.gained[run].points:+.1f} ({measure})"] = None
     return list(runs)
@@ -307,7 +308,7 @@ def _measure(metric: str, gain: Gain) -> str:
 def _numbers_of(outcome: Outcome) -> list[str]:
     """What is compared, both sides, the difference, the paper's, and how many seeds and items they are of."""
     shown = outcome.evidence
-    left, right = verdicts.side_labels(shown)
+    left, right = shown.side_labels
     paper = outcome.printed() or "–"
     if outcome.difference is None:
         return [shown.what, left, right, "–", paper, "–"]

@@ -7,8 +7,10 @@ from seqcap.metrics.registry import METRICS, Metric
 from seqcap.report.claims import Comparison, evidence
 from seqcap.report.evidence import Evidence
 from seqcap.report.inputs import Count, Results
+from seqcap.report.judging import judge
+from seqcap.report.outcome import Outcome
 from seqcap.report.paper import Captions
-from seqcap.report.verdicts import FEW_SEEDS, HOLDS, LEAST_SEEDS, REVERSED, Outcome, judge
+from seqcap.report.verdicts import FEW_SEEDS, HOLDS, LEAST_SEEDS, REVERSED
 
 _SIGNS = {"higher": 1, "lower": -1, "": 1}
 _JUDGED = {HOLDS: "better", REVERSED: "worse"}

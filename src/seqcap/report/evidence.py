@@ -6,13 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BeforeValidator, PlainSerializer
 
 from seqcap.config import Frozen
+from seqcap.report import statistics
+from seqcap.report.statistics import Floats, Spread
 
 # difference: left is higher (sign +1) or lower (-1). no worse: left is not worse than right by more than a margin.
 Rule = Literal["difference", "no worse"]
 MARGIN = 0.03  # of the right side's level
+RISING = 1.0  # points that a run gains in the last quarter of its updates which has not converged
 
 
 def _numbers(row: Any) -> Any:
@@ -89,6 +93,20 @@ class Side(Frozen):
         """The value with each seed, in their order; of a side without seeds its only one."""
         return [self.by_seed[seed] for seed in self.seeds] or [self.value]
 
+    @property
+    def rising(self) -> tuple[str, ...]:
+        """The runs that have not converged: they gained a point or more, and with every seed or nearly so."""
+        return tuple(
+            run for run, gain in self.gained.items() if gain.points >= RISING and gain.points > (gain.reach or 0.0)
+        )
+
+    @property
+    def rise(self) -> float:
+        """What it would gain if its runs' curve rose once more as it did, in the printed scale: as large a share of its
+        value as of its curve. 0 if it does not rise."""
+        shares = [gain.points / gain.level for gain in self.gained.values() if gain.level > 0]
+        return max(0.0, *shares) * abs(self.value) if shares else 0.0
+
     def only(self, seeds: Sequence[int]) -> Side:
         """The same of some of its seeds."""
         by_seed = {seed: self.by_seed[seed] for seed in seeds}
@@ -136,3 +154,43 @@ class Evidence(Frozen):
     @property
     def weights(self) -> tuple[float, ...]:
         return (1.0, 1.0, -2.0) if self.base else (1.0, -1.0)
+
+    @property
+    def side_labels(self) -> tuple[str, str]:
+        """What the sides are called."""
+        names = [side.label for side in self.sides] or [name for name in (self.left, self.right, self.base) if name]
+        left, right, *base = names
+        return (f"{left} - {base[0]}", f"{base[0]} - {right}") if base else (left, right)
+
+    @property
+    def null(self) -> float:
+        """The difference that p is of."""
+        if self.rule == "difference":
+            return 0.0
+        return -self.sign * self.margin * abs(self.sides[1].value)
+
+    @property
+    def undecidable(self) -> bool:
+        """Whether it was said before the run that this scale cannot decide it."""
+        return self.registered is not None and self.registered.needs is not None
+
+    @property
+    def lagging(self) -> Side:
+        """The side that would have to rise for the claim to hold: the one that is claimed to be better; where neither
+        is, the one that is claimed to be higher."""
+        return self.sides[0 if self.sign * (self.better or 1) > 0 else 1]
+
+    @property
+    def matrix(self) -> Floats:
+        """All of `covariance` [rows, rows]."""
+        matrix = np.zeros((len(self.covariance), len(self.covariance)))
+        for row, numbers in enumerate(self.covariance):
+            matrix[row, : row + 1] = matrix[: row + 1, row] = numbers
+        return matrix
+
+    @property
+    def spread(self) -> Spread:
+        """How far the difference may be from the true one."""
+        values = np.array([number for side in self.sides for number in side.values])
+        seeds = [side.seeds for side in self.sides]
+        return statistics.spread(values, self.matrix, seeds, self.weights, self.items, self.paired)

@@ -8,9 +8,11 @@ from seqcap.errors import InputError
 from seqcap.files.writing import atomic
 from seqcap.report import REPORTS, statistics
 from seqcap.report.evidence import Registered
+from seqcap.report.judging import pilot_of
+from seqcap.report.outcome import Judgement, Outcome
 from seqcap.report.paper import Paper
 from seqcap.report.summary import Summary
-from seqcap.report.verdicts import LEAST_SEEDS, Judgement, Outcome, pilot_of, spread_of
+from seqcap.report.verdicts import LEAST_SEEDS
 
 MOST_SEEDS = 8  # that can be run
 _TRIED = 200  # seeds; if these do not find a difference, the test items are too few
@@ -49,7 +51,7 @@ def registered(judged: Judgement, day: str) -> Registered | str:
     first = judged.first
     pilot = seeds_of(first)
     needed = [
-        statistics.seeds_needed(spread_of(outcome.evidence), seeds_of(outcome), outcome.wanted, LEAST_SEEDS, _TRIED)
+        statistics.seeds_needed(outcome.evidence.spread, seeds_of(outcome), outcome.wanted, LEAST_SEEDS, _TRIED)
         for outcome in judged.primary
         if outcome.wanted is not None
     ]
@@ -58,7 +60,7 @@ def registered(judged: Judgement, day: str) -> Registered | str:
     if len(enough) < len(needed) or seeds > MOST_SEEDS:
         needs = seeds if len(enough) == len(needed) else 0
         seeds = pilot
-    finds = statistics.detectable_with(spread_of(first.evidence), pilot, seeds)
+    finds = statistics.detectable_with(first.evidence.spread, pilot, seeds)
     return Registered(day=day, seeds=seeds, finds=_short(finds), needs=needs, pilot=pilot_of(first.given))
 
 

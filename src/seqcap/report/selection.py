@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from seqcap.report import verdicts
+from seqcap.report import judging
 from seqcap.report.claims import JudgedClaim
 from seqcap.report.inputs import Results
 
@@ -37,7 +37,7 @@ def without_early(judged: Sequence[JudgedClaim], early: Mapping[str, Mapping[int
     found = []
     for outcome in (outcome for judged_claim in judged for outcome in judged_claim.judged.primary):
         shown = outcome.evidence
-        if left := verdicts.without(outcome.given, early):
-            sides = " against ".join(verdicts.side_labels(shown))
+        if left := judging.without(outcome.given, early):
+            sides = " against ".join(shown.side_labels)
             found.append(f"{shown.claim}, {shown.what}, {sides}: {left.span} ({left.seeds} seeds)")
     return found

@@ -13,19 +13,9 @@ from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.metrics.registry import Metric
 from seqcap.report.evidence import Evidence
-from seqcap.report.verdicts import (
-    COLUMNS,
-    LESS,
-    NOT_RUN,
-    REVERSED,
-    UNSURE,
-    Judgement,
-    Outcome,
-    explanation,
-    judge,
-    rising,
-    side_labels,
-)
+from seqcap.report.judging import judge
+from seqcap.report.outcome import COLUMNS, Judgement, Outcome
+from seqcap.report.verdicts import LESS, NOT_RUN, REVERSED, UNSURE, explanation
 
 RESULTS = "results"  # the folder of these files, in the paper's
 # The version of these files. Verdicts follow from them by today's rule. Those of an earlier version do not hold enough
@@ -246,7 +236,7 @@ class Summary:
 
 def _line(outcome: Outcome) -> Line:
     line = Line.of(outcome.line())
-    sides = " against ".join(side_labels(outcome.evidence))
+    sides = " against ".join(outcome.evidence.side_labels)
     if outcome.low is None or outcome.high is None:
         return replace(line, sides=sides)
     side = (outcome.low > 0) - (outcome.high < 0)
@@ -254,8 +244,8 @@ def _line(outcome: Outcome) -> Line:
 
 
 def _rising(evidence: Evidence) -> tuple[str, ...]:
-    labels = zip(side_labels(evidence), evidence.sides, strict=False)
-    return tuple(label for label, side in labels if rising(side))
+    labels = zip(evidence.side_labels, evidence.sides, strict=False)
+    return tuple(label for label, side in labels if side.rising)
 
 
 def _side(low: str, high: str) -> int | None:

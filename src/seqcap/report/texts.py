@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from seqcap.report.markdown import escaped, markdown_table
-from seqcap.report.verdicts import in_words, side_labels
+from seqcap.report.verdicts import in_words
 
 
 class Texts:
@@ -25,7 +25,6 @@ class Texts:
             "capital": lambda sentence: sentence[:1].upper() + sentence[1:],
             "cell": escaped,  # of a table that a template writes
             "in_words": in_words,
-            "side_labels": side_labels,
             "signed": lambda number: number if number[:1] in ("", "+", "-") else f"+{number}",
             "table": lambda matrix: "\n".join(markdown_table(matrix)),
         }

@@ -10,9 +10,10 @@ import pytest
 from invented_evidence import evidence, side
 
 from seqcap.report.evidence import Changed, Evidence, Gain, Registered, Side
+from seqcap.report.judging import claim_p, judge, measure, pilot_of, without
+from seqcap.report.outcome import COLUMNS, Judgement
 from seqcap.report.verdicts import (
     AS_PRINTED,
-    COLUMNS,
     FEW_SEEDS,
     HOLDS,
     LARGER,
@@ -23,15 +24,9 @@ from seqcap.report.verdicts import (
     UNDECIDABLE,
     UNSURE,
     UNTESTABLE,
-    Judgement,
-    claim_p,
     explanation,
     in_words,
-    judge,
-    measure,
-    pilot_of,
     read,
-    without,
 )
 
 
