@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 from types import SimpleNamespace
 
+import psutil
 import pytest
 from pipeline_files import ROOT
 from small_checkout import finish, run, small_checkout, start, wait_until
@@ -68,21 +69,31 @@ def processes():
         stop(process)
 
 
-def test_another_worker_goes_on_where_one_was_killed(tmp_path, processes):
-    alone, shared = checkout(tmp_path / "alone"), checkout(tmp_path / "shared")
-    assert run(alone, "seqcap", "repro")[0] == 0
+@pytest.fixture
+def one_worker(tmp_path, processes):
+    """The address of a scheduler, how a worker of it is started, and one that was."""
     found = tmp_path / "scheduler.json"
-    common = ["--scheduler-file", str(found)]
-    processes.append(dask(tmp_path, "scheduler", *common, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"))
+    common = ["--scheduler-file", str(found), "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    processes.append(dask(tmp_path, "scheduler", *common))
     # Dask makes the file and writes it at once; between the two it is empty.
     wait_until(lambda: found.is_file() and found.stat().st_size > 0)
     address = read_json(found)["address"]
     worker = ["worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
-    first = dask(tmp_path, *worker)
-    processes.append(first)
+    processes.append(dask(tmp_path, *worker))
+    return address, worker, processes[-1]
+
+
+def is_in_third_step(folder):
+    return (folder / "begun").is_file() and (folder / "begun").read_text().endswith("3\n")
+
+
+def test_another_worker_goes_on_where_one_was_killed(tmp_path, processes, one_worker):
+    alone, shared = checkout(tmp_path / "alone"), checkout(tmp_path / "shared")
+    assert run(alone, "seqcap", "repro")[0] == 0
+    address, worker, first = one_worker
     (shared / "wait").touch()
     process = start(shared, "seqcap", "repro", "--cluster", address)
-    wait_until(lambda: (shared / "begun").is_file() and (shared / "begun").read_text().endswith("3\n"))
+    wait_until(lambda: is_in_third_step(shared))
     processes.append(dask(tmp_path, *worker))
     stop(first)
     (shared / "wait").unlink()
@@ -91,6 +102,35 @@ def test_another_worker_goes_on_where_one_was_killed(tmp_path, processes):
     # The third step again, not those before it.
     assert (shared / "begun").read_text().split() == ["1", "2", "3", "3", "4"]
     assert results(shared) == results(alone)
+
+
+def running_in(folder):
+    """The shells that run a stage of a checkout."""
+    shells = []
+    for process in psutil.process_iter(["name", "cwd"]):
+        if process.info["cwd"] == str(folder.resolve()) and process.info["name"] == "sh":
+            shells.append(process)
+    return shells
+
+
+@pytest.mark.parametrize("ends", ["run", "killed run", "worker"])
+def test_a_stage_ends_with_who_asked_for_it_and_with_its_worker(tmp_path, one_worker, ends):
+    folder = checkout(tmp_path / "shared")
+    address, _, worker = one_worker
+    (folder / "wait").touch()
+    process = start(folder, "seqcap", "repro", "--cluster", address)
+    wait_until(lambda: is_in_third_step(folder))
+    assert running_in(folder)
+    if ends == "worker":
+        worker.terminate()
+    else:
+        process.send_signal(signal.SIGTERM if ends == "run" else signal.SIGKILL)
+    wait_until(lambda: not running_in(folder))
+    if ends == "run":
+        status, output = finish(process)
+        assert (status, output.splitlines()[-1]) == (130, "interrupted")
+    process.kill()
+    process.wait()
 
 
 def of_workers(*resources):

@@ -20,11 +20,12 @@ class Cluster:
 
     Args:
         client: of the scheduler, Dask's `Client`.
-        call: what a worker calls, which pickle finds by name.
+        call: what a worker calls, which pickle finds by name; it takes what watches its process as `watched`.
     """
 
     def __init__(self, client: Any, call: Callable[..., int]) -> None:
         self._client, self._call = client, call
+        self._asked = list[Any]()  # Dask's futures of stages
         self._on_gpu = {name for name, kind in kinds().items() if kind.on_gpu}
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         self._declared = {name for worker in workers for name in worker["resources"]}
@@ -38,17 +39,29 @@ class Cluster:
 
     def run(self, stage: str, folder: Path, *arguments: str) -> int:
         """Calls `call(folder, *arguments)` on a worker; its status. If the worker is lost, another one goes on;
-        InputError if a stage loses several in turn."""
+        InputError if a stage loses several in turn. The stage ends if this process does, or by `cancel`."""
         from distributed import KilledWorker
 
+        from seqcap.pipeline.cluster_worker import run_while_wanted
+
         future = self._client.submit(
-            self._call, folder.resolve(), *arguments, pure=False, resources=self.resources(stage)
+            run_while_wanted,
+            self._call,
+            folder.resolve(),
+            *arguments,
+            pure=False,
+            resources=self.resources(stage),
         )
+        self._asked.append(future)
         try:
             return int(future.result())
         except KilledWorker:
             fix = "look at the workers' memory and their logs, then run it again"
             raise InputError("--cluster", f"the workers that ran {stage} were lost", fix) from None
+
+    def cancel(self) -> None:
+        """Ends all stages that run or wait."""
+        self._client.cancel(self._asked)
 
 
 @contextmanager
@@ -57,6 +70,8 @@ def connected(address: str, call: Callable[..., int]) -> Iterator[Cluster]:
     none, or it has no worker."""
     require("cluster", "--cluster")
     from distributed import Client
+
+    from seqcap.pipeline.cluster_worker import StagesEnd
 
     waits = f"--cluster: waits up to {SECONDS} s for the scheduler at {address}, and as long for a worker"
     print(waits, file=sys.stderr, flush=True)
@@ -71,4 +86,5 @@ def connected(address: str, call: Callable[..., int]) -> Iterator[Cluster]:
         except TimeoutError:
             fix = f"start one by `dask worker {address}`"
             raise InputError("--cluster", f"the scheduler at {address} has no worker", fix) from None
+        client.register_plugin(StagesEnd())
         yield Cluster(client, call)

@@ -8,12 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
@@ -23,6 +21,7 @@ from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
 from seqcap.pipeline.schedule import Queue, jobs_here, note_seconds, read_seconds
 from seqcap.pipeline.stage_server import StageServer
 from seqcap.system.machine import MACHINE, cores
+from seqcap.system.processes import terminate_descendants
 from seqcap.system.scratch import forget, locked
 from seqcap.tasks import STARTS
 
@@ -48,7 +47,10 @@ def repro(
     check_checkout(folder)
     if cluster is None:
         here = jobs or jobs_here()
-        with new_server() if server is None else nullcontext(server) as opened, _terminated_together():
+        with (
+            new_server() if server is None else nullcontext(server) as opened,
+            _ended_by_signals(terminate_descendants),
+        ):
 
             def execute(_: str, folder: Path, *arguments: str) -> int:
                 return run_python(folder, *arguments, python=opened.next_python(), process_group=0)
@@ -57,7 +59,7 @@ def repro(
         return
     from seqcap.pipeline.cluster import connected
 
-    with connected(cluster, run_python) as workers:
+    with connected(cluster, run_python) as workers, _ended_by_signals(workers.cancel):
         _repro(folder, jobs or workers.jobs, cores(), targets, then_report, workers.run)
 
 
@@ -67,15 +69,13 @@ def new_server() -> StageServer:
 
 
 @contextmanager
-def _terminated_together() -> Iterator[None]:
-    """While it is open, what this process has started ends with it: by SIGTERM (`kill`, a queue), by Ctrl-C, and
-    with its terminal. Stages have process groups of their own: Ctrl-C would reach them while they import, and each
-    would print where. What SIGKILL leaves behind comes to its end, and the next run waits for it."""
+def _ended_by_signals(end_stages: Callable[[], None]) -> Iterator[None]:
+    """While it is open, the stages that run end with this process: by SIGTERM (`kill`, a queue), by Ctrl-C, and with
+    its terminal. Here they have process groups of their own: Ctrl-C would reach them while they import, and each would
+    print where. What SIGKILL leaves behind here comes to its end, and the next run waits for it."""
 
     def terminate(*_: object) -> None:
-        for process in psutil.Process().children(recursive=True):
-            with suppress(psutil.Error):
-                process.terminate()
+        end_stages()
         raise KeyboardInterrupt
 
     # What is ignored, as by `nohup` or with `&`, stays so.
@@ -148,30 +148,37 @@ def check_checkout(folder: Path) -> None:
         raise InputError(artifacts, "is a link, beyond which DVC keeps nothing", fix)
 
 
-def run_python(folder: Path, *arguments: str, python: Path | None = None, process_group: int | None = None) -> int:
+def run_python(
+    folder: Path,
+    *arguments: str,
+    python: Path | None = None,
+    process_group: int | None = None,
+    watched: Callable[[subprocess.Popen[str]], AbstractContextManager[object]] = nullcontext,
+) -> int:
     """Runs `python`, or the one that runs this, with the code of a checkout, whatever is installed or active; its
     status. Its libraries have a thread each, where the user does not say otherwise: stages run side by side, in
-    processes. `process_group`: which one it belongs to; 0: one of its own, which Ctrl-C does not reach."""
+    processes. `process_group`: which one it belongs to; 0: one of its own, which Ctrl-C does not reach. `watched`: is
+    open while its process runs."""
     python = python or Path(sys.executable)
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
     code = os.pathsep.join([str((folder / "src").resolve()), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     environment = {"OMP_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": code, "PATH": path}
     command = [str(python), *arguments]
-    if not stat.S_ISFIFO(os.fstat(STANDARD_OUTPUT).st_mode):
-        return subprocess.run(command, cwd=folder, env=environment, process_group=process_group, check=False).returncode
     # A stage would fail if it wrote into a pipe that nobody reads any more.
-    with subprocess.Popen(
+    is_pipe = stat.S_ISFIFO(os.fstat(STANDARD_OUTPUT).st_mode)
+    process = subprocess.Popen(
         command,
         cwd=folder,
         env=environment,
         process_group=process_group,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.PIPE if is_pipe else None,
         encoding="utf-8",
         errors="replace",
-    ) as process:
+    )
+    with process, watched(process):
         for line in process.stdout or ():
             say(line.rstrip("\n"))
-    return process.returncode
+        return process.wait()
 
 
 def say(line: str) -> None:
