@@ -140,6 +140,16 @@ def test_the_first_page_is_the_committed_one(here: Path):
     snapshots.check("claims.csv", written("claims.csv"))
 
 
+def test_a_page_without_details_leads_to_none(here: Path):
+    """As of an experiment with few runs."""
+    invented_results("a")
+    write_report_config("a")
+    page = written()
+    headings = {heading.lower().replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", page, re.MULTILINE)}
+    assert "glossary" in headings
+    assert set(re.findall(r"\]\(#([\w-]+)\)", page)) <= headings
+
+
 def test_a_paper_is_of_the_first_folder_of_other_data_that_has_it(here: Path):
     """One experiment has run a paper longer, and another has all papers."""
     for paper in ("a", "b"):

@@ -43,9 +43,10 @@ def test_settings_are_in_words():
         "co_training": True,
         "temperature": 1.0,
         "ranks": [4, 5],
+        "mined": [],
         "token": {"tau": 0.3},
     }
-    shown = "cap none, halve no, co_training yes, temperature 1, ranks 4 and 5, token (tau 0.3)"
+    shown = "cap none, halve no, co_training yes, temperature 1, ranks 4 and 5, mined none, token (tau 0.3)"
     assert section._settings(settings) == shown
 
 

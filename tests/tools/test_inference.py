@@ -1,6 +1,7 @@
 """`seqcap caption` on image files."""
 
 import os
+from pathlib import Path
 
 import pytest
 from small_gifs import gif, pictures
@@ -92,6 +93,13 @@ def test_captioners_of_two_vocabularies_get_one_line(trained, command):
     assert f"changed.safetensors: was trained with another vocabulary than {vocabulary}" in refused(command, "changed")
     Vocabulary([*SPECIALS, *WORDS[::-1]]).write(vocabulary)
     assert f"lstm.safetensors: was trained with another vocabulary than {vocabulary}" in refused(command, "lstm")
+
+
+def test_words_that_are_not_there_yet_are_named_with_what_makes_them(trained, command):
+    """As in a new clone, which has weights in starts/."""
+    vocabulary = Path("artifacts/image/data/vocabulary.json")
+    vocabulary.unlink()
+    assert f"{vocabulary}: is not there; run `dvc repro data-image` in the checkout" in refused(command, "lstm")
 
 
 def test_captions_without_a_probability_get_one_line(trained, command, monkeypatch):

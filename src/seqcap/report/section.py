@@ -42,7 +42,7 @@ def write_section(results: Results, comparisons: Sequence[tuple[str, str]] = ())
     worded = wording.measure(results, in_tables)
     pages = {
         "report.md": _page(results, said, judged, comparisons, origin, worded),
-        "details.md": _details(results, rows, judged, origin["minutes"]),
+        "details.md": _details(results, rows, judged, origin["minutes"], has_captions=bool(in_tables)),
     }
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
@@ -140,9 +140,15 @@ def _foremost(said: Mapping[str, Any], judged: Sequence[JudgedClaim]) -> list[Ju
 
 
 def _details(
-    results: Results, rows: Mapping[str, Rows], judged: Sequence[JudgedClaim], minutes: Mapping[str, float]
+    results: Results,
+    rows: Mapping[str, Rows],
+    judged: Sequence[JudgedClaim],
+    minutes: Mapping[str, float],
+    *,
+    has_captions: bool,
 ) -> str:
-    """`minutes`: of training, of one seed of each run of which they are known."""
+    """`minutes`: of training, of one seed of each run of which they are known. `has_captions`: whether those of any row
+    are kept beside it."""
     return _TEXTS.fill(
         "details",
         results=results,
@@ -153,6 +159,7 @@ def _details(
         in_words=_settings_of,
         took=lambda runs: _took(runs, minutes),
         rows=rows,
+        has_captions=has_captions,
         scores=[
             file
             for evaluation in results.config.evaluations.values()
@@ -310,7 +317,7 @@ def _setting(value: Any) -> str:
         case float():
             return f"{value:g}"
         case list():
-            return " and ".join(map(_setting, value))
+            return " and ".join(map(_setting, value)) or "none"
     return str(value)
 
 

@@ -134,6 +134,8 @@ class FeatureReader:
         if self._encoder.frames > 1 and self._about.frames is None:
             raise InputError(path, "does not say how many frames of a clip it reads", mend(path))
         self.words = root / ARTIFACTS / task / "data" / VOCABULARY
+        if not self.words.exists():
+            raise InputError(self.words, "is not there", f"run `dvc repro data-{task}` in the checkout to make it")
         self.vocabulary = load_vocabulary(self.words)
 
     def read(self, file: Path) -> list[torch.Tensor]:
