@@ -113,7 +113,7 @@ def running_in(folder):
     return shells
 
 
-@pytest.mark.parametrize("ends", ["run", "killed run", "worker"])
+@pytest.mark.parametrize("ends", ["run", "Ctrl-C", "killed run", "worker"])
 def test_a_stage_ends_with_who_asked_for_it_and_with_its_worker(tmp_path, one_worker, ends):
     folder = checkout(tmp_path / "shared")
     address, _, worker = one_worker
@@ -124,11 +124,13 @@ def test_a_stage_ends_with_who_asked_for_it_and_with_its_worker(tmp_path, one_wo
     if ends == "worker":
         worker.terminate()
     else:
-        process.send_signal(signal.SIGTERM if ends == "run" else signal.SIGKILL)
+        signals = {"run": signal.SIGTERM, "Ctrl-C": signal.SIGINT, "killed run": signal.SIGKILL}
+        process.send_signal(signals[ends])
     wait_until(lambda: not running_in(folder))
-    if ends == "run":
+    if ends in ("run", "Ctrl-C"):
         status, output = finish(process)
         assert (status, output.splitlines()[-1]) == (130, "interrupted")
+        assert "Traceback" not in output
     process.kill()
     process.wait()
 
