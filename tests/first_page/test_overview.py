@@ -279,7 +279,9 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     assert said(beside).details.endswith("Objectives are drawn at temperature 1 alone.")
     warm = said(beside, tempered={"SCST": "at 2 -9.0 [-10.0, -8.0]"})
     assert "alone" not in warm.details
-    assert warm.caveat.endswith("Drawn at another temperature than 1 themselves: SCST at 2 -9.0 [-10.0, -8.0].")
+    assert warm.caveat.endswith(
+        "Their own samples at another temperature, beside the same: SCST at 2 -9.0 [-10.0, -8.0]."
+    )
     rivals = "5, 6, 7 at 0.5"
     of_rivals = f"Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of {rivals}; "
     assert of_rivals in said(rows, rivals=rivals).details
@@ -333,7 +335,10 @@ def test_what_to_pick_names_what_leads_for_each_use(rows):
     assert found is not None
     _, one, samples, diversity, distinct, both, truth = found.caveat.split("\n  - ")
     assert one == "One caption with the highest CIDEr: none; the highest number is SCST's."
-    assert samples == "Random samples of high CIDEr: SCST; not known whether these are grammatical."
+    assert (
+        samples
+        == "Random samples of high CIDEr: SCST; Div-2, samples 25.0 ▼ (75.0); not known whether these are grammatical."
+    )
     assert diversity.startswith("Diverse samples at little cost: none; nearest is TOK (Div-2, samples 90.0 ▲ (75.0); ")
     assert distinct == "Captions that tell images apart, to a judge: none."
     least = "none; least untrue, with R@10 by the judge in brackets: JOINT 50.0 (60.0)"
@@ -346,5 +351,6 @@ def test_what_of_smoothing_is_better_on_one_captioner_is_told(rows):
     of = table(rows)
     smoothed = [replace(row, paper="smoothing" if row.run == "tok" else "p") for row in of.rows]
     told = _on_one_captioner(replace(of, rows=smoothed))
-    assert told == "On [one captioner](#all-objectives-on-one-captioner) clearly better: TOK in Div-2, samples."
+    found = "clearly better in Div-2, samples: TOK, clearly worse in CIDEr, samples: TOK."
+    assert told == f"On [one captioner](#all-objectives-on-one-captioner) {found}"
     assert _on_one_captioner(of) == _on_one_captioner(None) == ""

@@ -258,7 +258,7 @@ def test_in_short_answers_whether_smoothing_helps(here: Path, kind: Any, main: A
     write_report_config("smoothing")
     page = written()
     assert ("at the paper's strength" in page) == bool(told)
-    begin = f"- **Loss smoothing:** at the paper's strength {told} captions without attention, by CIDEr"
+    begin = f"- **Loss smoothing:** by CIDEr, at the paper's strength, {told} captions without attention"
     assert not told or begin in page
 
 
@@ -273,7 +273,7 @@ def test_in_short_says_where_all_of_smoothing_harms(here: Path, is_reversed: boo
         ]
         invented_results("smoothing", records=records, folder=folder)
     write_report_config("smoothing", Photos="reports/photos")
-    assert ("; on Photos all that was tried harms; " in written()) == is_reversed
+    assert ("; on Photos all that was tried harms. " in written()) == is_reversed
 
 
 def test_a_main_claim_tells_what_the_judge_finds_on_other_data(here: Path):

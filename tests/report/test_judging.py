@@ -472,6 +472,8 @@ def test_an_explanation_is_given_whatever_a_failure_is_called(verdict, said):
 
 def test_counts_in_words():
     assert in_words({HOLDS: 1, NOT_RUN: 2}) == "of 3 claims, 1 holds, 2 were not run"
-    assert in_words({LESS: 1}, "control of ours", "controls of ours") == "of 1 control of ours, 1 shows no effect"
+    assert (
+        in_words({LESS: 1}, "control of ours", "controls of ours") == "of 1 control of ours, 1 is not found as printed"
+    )
     assert in_words({REVERSED: 2}, "control of ours", "controls of ours") == "of 2 controls of ours, 2 are reversed"
     assert in_words({}) == "of 0 claims, none has a verdict"

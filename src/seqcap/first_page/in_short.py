@@ -20,7 +20,7 @@ from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import HOLDS, IN_PART, LESS, NOT_RUN, REVERSED, decided
 from seqcap.report.wording import MANY
 
-_FAILED = {REVERSED: "reversed", LESS: "without effect"}
+_FAILED = {REVERSED: "reversed", LESS: "not found as printed"}
 
 
 def in_short(
@@ -57,10 +57,10 @@ def _named(row: Advice, nearest: str, *, is_worded: bool) -> str:
     often = f"; often ungrammatical, in a hundred: {row.ungrammatical}{other}" if row.ungrammatical else ""
     # It is counted of the best caption of a beam alone.
     unknown = "; not known whether these are grammatical" if is_worded and row.column == SAMPLES else ""
-    price = f"; {row.otherwise.partition('; ')[0]}" if row.column in (DISTINCT, TWIN) and row.leading else ""
+    price = f"; {row.otherwise.partition('; ')[0]}" if row.column in (DISTINCT, TWIN, SAMPLES) and row.leading else ""
     gain = f" ({row.gains}; {row.otherwise.partition('; ')[0]})" if row.column == DIVERSITY else ""
     beside = f" {nearest}" if nearest and row.use == DISTINCT_AND_TRUE else ""
-    return f"{capital(row.use)}: {names}{gain}{often}{unknown}{price}.{beside}"
+    return f"{capital(row.use)}: {names}{gain}{often}{price}{unknown}.{beside}"
 
 
 def _of_what_holds(report: Reported) -> Finding | None:
@@ -74,7 +74,7 @@ def _of_what_holds(report: Reported) -> Finding | None:
 
 
 def _of_what_failed(report: Reported) -> Finding | None:
-    """Which claims of each paper are reversed or without effect, and what may explain most of them."""
+    """Which claims of each paper are reversed or not found as printed, and what may explain most of them."""
     counts, told = Counter[str](), []
     for paper, summary, claims in _judged(report):
         failed = {words: [claim for claim in claims if claim.verdict == verdict] for verdict, words in _FAILED.items()}

@@ -78,16 +78,13 @@ def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
 
 
 def _turned_details(of: Mapping[str, Any]) -> str:
-    """How many details of claims have opposite signs, and one of several."""
+    """How many details of claims have opposite signs, and one of them; "" of a single one, which the table has."""
     details = [pair for _, pair in of["opposite"] if pair.here.key != pair.claim.deciding.key]
-    if not details:
+    if len(details) < 2:
         return ""
-    told = f"{len(details)} of the claims' details {_has(len(details))} the opposite sign there"
-    if len(details) == 1:
-        return f"{told}."
     first = details[0]
     example = f"{shortly(first.here.what)}, {first.here.sides}: {numbers(first.there)}, here {numbers(first.here)}"
-    return f"{told}, as {example}."
+    return f"{len(details)} of the claims' details have the opposite sign there, as {example}."
 
 
 def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:

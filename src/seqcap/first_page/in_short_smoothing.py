@@ -10,7 +10,7 @@ from seqcap.first_page.asides import updates
 from seqcap.first_page.finding import Finding
 from seqcap.first_page.main_claims import MainClaim
 from seqcap.first_page.outcomes import capital, fared, numbers, shortly
-from seqcap.first_page.overview import CIDER, DIVERSITY, TRUTH, Overview
+from seqcap.first_page.overview import CIDER, DIVERSITY, SAMPLES, TRUTH, Overview
 from seqcap.report.summary import Claim, Line, Summary
 from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, REVERSED, read
 
@@ -50,26 +50,31 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | N
     runs = f"In our runs{_after(report.folder / of.paper, line)}"
     numbers_here = f"{', '.join(compared)}, *{of.claim.words}*{_by_greedy(of.claim)}"
     details = [
-        _otherwise(alike, {"By captions ranked by log p / length": ("CIDEr", "per token, all")}),
         _on_other_data(report, alike),
         *_asked_elsewhere(others),
         "Other strengths are the paper's or its authors' code's; none was chosen on val.",
     ]
-    held = [claim for claim in summary.claims if claim.verdict == HOLDS and not claim.control]
-    which = "; ".join(
-        f"{claim.id}, {_ELSEWHERE.get(claim.id, claim.sentence)}{_CHANGED * claim.changed}" for claim in held
-    )
-    names = f" (holds: {which})" if which else ""
-    answer = (
-        f"{_helps(alike, summary)}{_harms_there(report, alike)}of its paper's claims {fared(summary.claims)}{names}"
-    )
+    held = [
+        f"{claim.id}, {_ELSEWHERE.get(claim.id, claim.sentence)}{_CHANGED * claim.changed}"
+        for claim in summary.claims
+        if claim.verdict == HOLDS and not claim.control
+    ]
+    holds = f"of its paper's claims holds {'; '.join(held)}" if held else ""
+    found = filter(None, [_helps(alike, summary), _harms_there(report, alike), holds])
+    answer = "; ".join(found) or f"of its paper's claims {fared(summary.claims)}"
     caveat = f"{runs}, {shortly(what)}, against {against}: {numbers_here}."
     caveats = " ".join(
         filter(
             None,
             [
                 caveat,
-                _otherwise(alike, {"By BLEU-4": ("BLEU4", "beam")}),
+                _otherwise(
+                    alike,
+                    {
+                        "By captions ranked by log p / length": ("CIDEr", "per token, all"),
+                        "By BLEU-4": ("BLEU4", "beam"),
+                    },
+                ),
                 _of_weaker_runs(summary),
                 _on_one_captioner(rows),
             ],
@@ -79,15 +84,23 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | N
 
 
 def _on_one_captioner(rows: Overview | None) -> str:
-    """In what its losses are clearly better than cross-entropy in the table of all objectives."""
+    """In what its losses are clearly better or worse than cross-entropy in the table of all objectives."""
     base = rows.baseline if rows else None
     if rows is None or base is None:
         return ""
-    told = []
+    better, worse = dict[str, list[str]](), dict[str, list[str]]()
     for row in (row for row in rows.objectives if row.paper == _SMOOTHING):
-        columns = [column for column in (CIDER, TRUTH, DIVERSITY) if rows.is_ahead(row, base, column)]
-        told += [f"{row.label} in {' and '.join(columns)}"] if columns else []
-    return f"On [one captioner](#all-objectives-on-one-captioner) clearly better: {'; '.join(told)}." if told else ""
+        for column in (CIDER, TRUTH, DIVERSITY, SAMPLES):
+            if rows.is_ahead(row, base, column):
+                better.setdefault(column, []).append(row.label)
+            if rows.is_ahead(base, row, column):
+                worse.setdefault(column, []).append(row.label)
+    told = [f"clearly {how} in {_by_column(of)}" for how, of in {"better": better, "worse": worse}.items() if of]
+    return f"On [one captioner](#all-objectives-on-one-captioner) {', '.join(told)}." if told else ""
+
+
+def _by_column(labels: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{column}: {', '.join(of_column)}" for column, of_column in labels.items())
 
 
 def _helps(claims: Sequence[Claim], summary: Summary) -> str:
@@ -105,7 +118,7 @@ def _helps(claims: Sequence[Claim], summary: Summary) -> str:
     more = ""
     if told.startswith("no") and with_attention is not None and with_attention.verdict != HOLDS:
         more = ", nor Tok-Seq with attention"
-    return f"at the paper's strength {told} captions without attention, by CIDEr{more}; "
+    return f"by CIDEr, at the paper's strength, {told} captions without attention{more}"
 
 
 def _greedy_there(report: Reported, claim: Claim, data: str) -> str:
@@ -122,7 +135,7 @@ def _harms_there(report: Reported, claims: Sequence[Claim]) -> str:
         for data, there in report.elsewhere(_SMOOTHING, claim).items():
             verdicts.setdefault(data, []).append(there.words.startswith(read(REVERSED)))
     told = [data for data, reversed_ in verdicts.items() if len(reversed_) == len(claims) and all(reversed_)]
-    return f"on {' and '.join(told)} all that was tried harms; " if told else ""
+    return f"on {' and '.join(told)} all that was tried harms" if told else ""
 
 
 def _otherwise(claims: Sequence[Claim], by_what: Mapping[str, tuple[str, str]]) -> str:

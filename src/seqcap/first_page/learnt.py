@@ -139,7 +139,7 @@ def _at_another(overview: Overview, base: Row, tempered: Mapping[str, str]) -> s
     """What is left of the lead of those that are ahead, where they are drawn at another temperature, too."""
     better = _ahead(overview, base, MORE_CIDER) if overview.has(MORE_CIDER) else []
     told = [f"{row.label} {tempered[row.label]}" for row in better if row.label in tempered]
-    return f"Drawn at another temperature than 1 themselves: {', '.join(told)}." if told else ""
+    return f"Their own samples at another temperature, beside the same: {', '.join(told)}." if told else ""
 
 
 def _beyond_temperatures(overview: Overview, base: Row) -> str:

@@ -13,7 +13,7 @@ from seqcap.report.verdicts import DAGGER, FEW_SEEDS, HOLDS, IN_PART, LESS, NOT_
 _COUNTED = {
     HOLDS: ("holds", "hold"),
     REVERSED: ("is reversed", "are reversed"),
-    LESS: ("shows no effect", "show no effect"),
+    LESS: ("is not found as printed", "are not found as printed"),
     "": ("is undecided", "are undecided"),
 }
 _FAILED_BEFORE = "does not hold"  # of an older rule
@@ -65,8 +65,8 @@ def words(claim: Claim) -> str:
 
 
 def failed(papers: Mapping[str, Summary]) -> list[Failed]:
-    """Claims that are reversed or show no effect, or would be so but for a run that was still rising; and each paper's
-    main claim, if it does not hold."""
+    """Claims that are reversed or not found as printed, or would be so but for a run that was still rising; and each
+    paper's main claim, if it does not hold."""
     claims = list[Failed]()
     for paper, summary in papers.items():
         main = (summary.said["finding"] or {}).get("claim")

@@ -19,7 +19,7 @@ _READ = {LESS: "no effect found, the printed one excluded"}
 COUNTED = {
     HOLDS: ("holds", "hold"),
     REVERSED: ("is reversed", "are reversed"),
-    LESS: ("shows no effect", "show no effect"),
+    LESS: ("is not found as printed", "are not found as printed"),
     UNSURE: ("cannot be told", "cannot be told"),
     UNDECIDABLE: ("cannot be decided at this scale", "cannot be decided at this scale"),
     FEW_SEEDS: ("has too few seeds", "have too few seeds"),
