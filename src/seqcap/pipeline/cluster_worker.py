@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 from distributed import Worker, WorkerPlugin, get_worker
 
-from seqcap.system.processes import terminate_descendants
+from seqcap.system.descendants import terminate_descendants
 
 ASKED_EVERY = 0.5  # seconds, whether a stage is still wanted
 _running = set[subprocess.Popen[str]]()

@@ -20,8 +20,8 @@ from seqcap.pipeline.parameter_files import PARAMS, read_yaml
 from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
 from seqcap.pipeline.schedule import Queue, jobs_here, note_seconds, read_seconds
 from seqcap.pipeline.stage_server import StageServer
+from seqcap.system.descendants import terminate_descendants
 from seqcap.system.machine import MACHINE, cores
-from seqcap.system.processes import terminate_descendants
 from seqcap.system.scratch import forget, locked
 from seqcap.tasks import STARTS
 

@@ -8,12 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
-
-import psutil
 
 from seqcap.errors import InputError
 
@@ -41,14 +38,6 @@ def start_server(module: str) -> None:
     """Starts the process from which workers are forked: it imports `module` once, and has no threads to lose."""
     forkserver.set_forkserver_preload([module])
     forkserver.ensure_running()
-
-
-def terminate_descendants(process: int | None = None) -> None:
-    """Asks all processes to end that a process, or this one, has started, and those that they have."""
-    with suppress(psutil.Error):
-        for descendant in psutil.Process(process).children(recursive=True):
-            with suppress(psutil.Error):
-                descendant.terminate()
 
 
 def exit_with_parent() -> None:
