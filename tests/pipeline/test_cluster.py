@@ -83,8 +83,14 @@ def one_worker(tmp_path, processes):
     return address, worker, processes[-1]
 
 
-def is_in_third_step(folder):
-    return (folder / "begun").is_file() and (folder / "begun").read_text().endswith("3\n")
+def wait_for_third_step(folder, process):
+    def has_ended_early():
+        return process.poll() is not None and pytest.fail(finish(process)[1])
+
+    def is_there():
+        return (folder / "begun").is_file() and (folder / "begun").read_text().endswith("3\n")
+
+    wait_until(lambda: is_there() or has_ended_early())
 
 
 def test_another_worker_goes_on_where_one_was_killed(tmp_path, processes, one_worker):
@@ -93,7 +99,7 @@ def test_another_worker_goes_on_where_one_was_killed(tmp_path, processes, one_wo
     address, worker, first = one_worker
     (shared / "wait").touch()
     process = start(shared, "seqcap", "repro", "--cluster", address)
-    wait_until(lambda: is_in_third_step(shared))
+    wait_for_third_step(shared, process)
     processes.append(dask(tmp_path, *worker))
     stop(first)
     (shared / "wait").unlink()
@@ -119,7 +125,7 @@ def test_a_stage_ends_with_who_asked_for_it_and_with_its_worker(tmp_path, one_wo
     address, _, worker = one_worker
     (folder / "wait").touch()
     process = start(folder, "seqcap", "repro", "--cluster", address)
-    wait_until(lambda: is_in_third_step(folder))
+    wait_for_third_step(folder, process)
     assert running_in(folder)
     if ends == "worker":
         worker.terminate()

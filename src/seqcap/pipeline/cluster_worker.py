@@ -39,7 +39,7 @@ def _while_wanted(process: subprocess.Popen[str]) -> Iterator[None]:
     def watch() -> None:
         while not over.wait(ASKED_EVERY):
             known = worker.state.tasks.get(task)
-            if known is None or known.state != "executing":
+            if known is None or known.state == "cancelled":
                 _end(process)
                 return
 
