@@ -7,15 +7,22 @@ from dataclasses import dataclass, replace
 
 from seqcap.first_page import own_runs
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import DAGGER, FEW_SEEDS, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED, UNTESTABLE, read
+from seqcap.report.verdicts import (
+    COUNTED,
+    DAGGER,
+    DECIDED,
+    FEW_SEEDS,
+    HOLDS,
+    IN_PART,
+    LESS,
+    NOT_RUN,
+    REVERSED,
+    UNTESTABLE,
+    read,
+)
 
 # What comparisons are called that have a verdict, one and several, in a count of them.
-_COUNTED = {
-    HOLDS: ("holds", "hold"),
-    REVERSED: ("is reversed", "are reversed"),
-    LESS: ("is not found as printed", "are not found as printed"),
-    "": ("is undecided", "are undecided"),
-}
+_COUNTED = {verdict: COUNTED[verdict] for verdict in DECIDED} | {"": ("is undecided", "are undecided")}
 _FAILED_BEFORE = "does not hold"  # of an older rule
 _ENOUGH = 120  # characters of a reason
 _SENTENCE_ENDS = re.compile(r"(?<=[a-z0-9)*]\.) (?=[A-Z*])")
