@@ -65,6 +65,14 @@ def stand_ins(results: Results) -> list[tuple[str, str]]:
         code = "the metrics of the official code, computed without Java; SPICE (spaCy) with a parser of its own"
         ours = f"captioners {names} of params.yaml on its visual features"
         pairs = [("captioners without and with attention", ours), ("BLEU and CIDEr of the official COCO code", code)]
+        learned = {
+            part.label: results.steps[part.runs[MLE].name]
+            for part in parts(results, "table1").values()
+            if MLE in part.runs and part.runs[MLE].name in results.steps
+        }
+        if learned:
+            theirs = "20 epochs of 113,287 images, 10 a batch: about 226,600 updates"
+            pairs.append((theirs, "; ".join(f"{label}: {updates:,} updates" for label, updates in learned.items())))
     if names := _captioners(results, "table3"):
         pairs.append(("an encoder-decoder with attention (Bahdanau et al.)", f"translator {names} of params.yaml"))
     theirs = "GloVe, trained on the captions; in the authors' code the end of a caption has a constant vector, whose "
