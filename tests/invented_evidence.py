@@ -19,6 +19,8 @@ ORIGIN: dict[str, Any] = {
     "minutes_of_training": 10.04,
     "minutes_of_everything": None,
     "not_timed": [],
+    "captioners": {"lstm": {"architecture": "lstm", "hidden": 8}},
+    "encoders": {"image": {"backbone": "scenes_cnn", "weights": "scenes"}},
 }
 
 

@@ -166,6 +166,43 @@ def test_a_gain_that_may_be_nothing_has_no_share():
     assert "%" not in gain
 
 
+def test_a_discriminator_that_takes_shuffled_words_for_peoples_guards_no_grammar(monkeypatch: pytest.MonkeyPatch):
+    told = FILE.remarks["blind"]
+    assert told not in words(WtfrlRun().read())["What regularisation guards"]
+    logged = WtfrlRun._logged
+
+    def blind(self: WtfrlRun, name: str, step: int, learning: bool) -> dict[str, float]:
+        found = logged(self, name, step, learning)
+        return found | {"shuffled_human": 0.8} if "shuffled_human" in found else found
+
+    monkeypatch.setattr(WtfrlRun, "_logged", blind)
+    assert words(WtfrlRun().read())["What regularisation guards"].endswith(told)
+
+
+def test_shares_of_rewards_are_a_mean_of_five_batches(monkeypatch: pytest.MonkeyPatch):
+    """One batch is of few images. WTF-RL's discriminator learns alone for 20 steps."""
+    logged = WtfrlRun._logged
+
+    def rising(self: WtfrlRun, name: str, step: int, learning: bool) -> dict[str, float]:
+        found = logged(self, name, step, learning)
+        return found | {"beam_positive": step / 100} if "beam_positive" in found else found
+
+    monkeypatch.setattr(WtfrlRun, "_logged", rising)
+    run = WtfrlRun().read()
+    mine = run.curves[(run.curves["run"] == "wtf_rl") & (run.curves["quantity"] == "beam_entropy")]
+    steps = sorted(set(mine["step"]))[:5]
+    (said,) = re.findall(r"WTF-RL [^;(]*\((\d+)%", words(run)["Seed by seed"])
+    assert int(said) == round(sum(steps) / len(steps))
+    assert min(steps) > 20
+
+
+def test_what_print_has_of_rl_and_wtf_rl_stands_beside_ours():
+    said = words(WtfrlRun().read())["RL and WTF-RL"]
+    assert "(-1.6 of R@10, by what pays)" in said
+    assert "(+10.2 of CIDEr)" in said
+    assert "RL and WTF-RL" not in words(WtfrlRun(names=["tf", "wtf_rl"]).read())
+
+
 # --- Figure 1
 
 

@@ -62,6 +62,18 @@ def test_images_are_chosen_by_rule():
     assert panels.choose_images(images, 4)["item"].tolist()[:3] == chosen
 
 
+def test_photographs_that_may_not_be_shown_make_no_figure(sle):
+    run = sle.read()
+    captions = [[panels.Line("")], [panels.Line("a heading"), panels.Line("a dog")]]
+    printed = panels.Row("image 1 of the paper", captions)
+    assert len(panels.captions_figure(run, [printed]).texts) > 1
+    task = run.config.tasks[run.config.pictures].model_copy(update={"show": False})
+    hidden = replace(run, config=run.config.model_copy(update={"tasks": {run.config.pictures: task}}))
+    assert len(panels.captions_figure(hidden, [printed]).texts) > 1
+    words = panels.captions_figure(hidden, [panels.Row("image 2", captions, file="2.jpg"), printed])
+    assert words == "These photographs are not ours to show; some of their captions are in `results/captions`."
+
+
 def test_long_curves_are_averaged():
     curve = pd.DataFrame({1: np.arange(1001.0), 2: np.arange(1001.0) + 2}, index=pd.Index(range(1001), name="step"))
     binned = learning._binned(curve)
@@ -142,5 +154,10 @@ def test_lines_of_other_rows_are_grey_and_empty_panels_left_out(sle):
     assert [axis.get_ylabel() for axis in figure.axes] == ["first", "second"]
     grey = [[line for line in axis.get_lines() if line.get_color() == learning._OTHERS] for axis in figure.axes]
     assert list(map(len, grey)) == [1, 1]
+    # Of rows that are compared one alone says nothing.
+    compared = declared.model_copy(update={"compared": True})
+    assert len(learning.draw(run, compared).axes) == 2
+    alone = compared.model_copy(update={"rows": {"first": ("SLL",), "none": ("SLL-SLE",)}})
+    assert learning.draw(run, alone) == "Of what is compared, only 'first' is part of this run."
     nothing = declared.model_copy(update={"rows": {"none": ("SLL-SLE",)}})
     assert learning.draw(run, nothing) == "This run has none of the learning curves."

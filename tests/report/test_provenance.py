@@ -47,6 +47,20 @@ def test_a_paper_has_its_data_seeds_and_minutes(sle):
     assert found["minutes_of_everything"] is None
 
 
+def test_a_paper_has_its_encoders_and_captioners(sle):
+    sle.names = ["xe", "sll"]
+    run = sle.read()
+    assert provenance.models_in_words(provenance.measure(run.config)) == []
+    first = run.runs[0]
+    trained = {"name": first.name, "architecture": "lstm", "model": {"hidden": 8, "image_input": "first_step"}}
+    json_file.write_json(f"configs/train/{Path(first.weights).parent.name}.json", {"runs": [trained]})
+    json_file.write_json(f"configs/encoder/{first.task}.json", {"backbone": "mobilenet_v2", "weights": "imagenet"})
+    assert provenance.models_in_words(provenance.measure(run.config)) == [
+        f"Encoder of `{first.task}`: mobilenet_v2, weights of imagenet; it learns no further",
+        f"Captioner `{first.captioner}`: lstm, hidden 8, image_input first_step",
+    ]
+
+
 def test_another_machine_that_has_trained_is_named(sle):
     """As with a cluster, or a GPU that trains and a laptop that scores."""
     sle.names = ["xe", "sll"]

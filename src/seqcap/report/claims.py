@@ -25,9 +25,9 @@ _DIGITS = 8  # of numbers in a record
 _READING = "What makes a comparison the primary one; then, where a claim does not hold, what explains it:"
 _RISING = (
     f"{DAGGER}: a run of the claim was still rising on val, by what the claim measures: R@10 of claims of recall, "
-    "CIDEr or BLEU of claims of quality, the training reward of claims on the CIDEr of samples. Of other claims "
-    "(diversity, truth) it is the one of val that rose most, and excuses nothing. Points gained from the last "
-    "quarter of the updates but one to the last: {runs}."
+    "CIDEr or BLEU of claims of quality, the training reward of claims on the CIDEr of samples; by the one of val "
+    "that rose most where a run has no such curve. So it is of other claims (diversity, truth), where it excuses "
+    "nothing. Points gained from the last quarter of the updates but one to the last: {runs}."
 )
 
 
@@ -215,8 +215,7 @@ def _gained(claim: Comparison, runs: Sequence[str], results: Results) -> dict[st
             # Greedy captions on val say little of samples. A reward that is CIDEr is that of samples.
             sampled = claim.decoder == "sample" and claim.metric == "CIDEr" and results.by_name[name].reward == "cider"
             gain = convergence.gained_in(claim.metric, results.gained[name], sampled)
-            reach = None if gain.reach is None else round(gain.reach, 3)
-            rounded = {"points": round(gain.points, 3), "reach": reach, "level": round(gain.level, 3)}
+            rounded = {"points": round(gain.points, 3), "level": round(gain.level, 3)}
             gained[name] = gain.model_copy(update=rounded)
     return gained
 

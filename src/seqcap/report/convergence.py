@@ -6,9 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from scipy.special import stdtrit
-
 from seqcap.metrics import registry
 from seqcap.report.evidence import Gain
 
@@ -88,9 +85,6 @@ def _gained(curve: pd.DataFrame, measure: str) -> Gain:
     before = until_then[until_then.index > last - 2 * quarter]
     if before.empty:
         before = until_then.tail(1)
-    by_seed = _POINTS * (late.mean() - before.mean()).dropna().to_numpy(dtype=float)
-    reach = None
-    if len(by_seed) > 1:
-        reach = float(stdtrit(len(by_seed) - 1, 0.975) * by_seed.std(ddof=1) / np.sqrt(len(by_seed)))
+    by_seed = (late.mean() - before.mean()).dropna()
     level = _POINTS * float(late.mean().mean())
-    return Gain(points=float(by_seed.mean()), reach=reach, level=level, measure=measure)
+    return Gain(points=_POINTS * float(by_seed.mean()), level=level, measure=measure)

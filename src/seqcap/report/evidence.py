@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 
 from seqcap.config import Frozen
 from seqcap.report import statistics
@@ -61,10 +61,12 @@ class Changed(Frozen):
 
 
 class Gain(Frozen):
-    """What a run's curve gained from the last quarter but one of its updates to the last one, in points."""
+    """What a run's curve gained from the last quarter but one of its updates to the last one, in points. Records of
+    before 29 November 2026 have its interval, too."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     points: float  # mean over seeds
-    reach: float | None = None  # half of its 95% interval over seeds; None: one seed, or a record without it
     level: float = 100.0  # of the last quarter, in the same points; records of before do not have it
     measure: str = ""  # what the curve measures (`seqcap.report.convergence`); records of before do not have it
 
@@ -95,10 +97,8 @@ class Side(Frozen):
 
     @property
     def rising(self) -> tuple[str, ...]:
-        """The runs that have not converged: they gained a point or more, and with every seed or nearly so."""
-        return tuple(
-            run for run, gain in self.gained.items() if gain.points >= RISING and gain.points > (gain.reach or 0.0)
-        )
+        """The runs that have not converged: they gained a point or more. That seeds scatter is no sign of a plateau."""
+        return tuple(run for run, gain in self.gained.items() if gain.points >= RISING)
 
     @property
     def rise(self) -> float:

@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 
 from seqcap.report import statistics
-from seqcap.report.convergence import validated_by
+from seqcap.report.convergence import RECALL, validated_by
 from seqcap.report.evidence import Evidence
 from seqcap.report.outcome import Judgement, Outcome
 from seqcap.report.statistics import SIGNIFICANCE
@@ -206,6 +206,9 @@ def _verdict(outcome: Outcome) -> str:
 def _size(outcome: Outcome) -> str:
     expected = outcome.expected
     if outcome.evidence.rule != "difference" or expected is None or outcome.low is None or outcome.high is None:
+        return ""
+    # Among other numbers of images a recall's differences are others.
+    if validated_by(outcome.evidence.metric) == RECALL:
         return ""
     if outcome.low <= expected <= outcome.high:
         return AS_PRINTED

@@ -70,6 +70,7 @@ class LearningCurves(Frozen):
     # Whether a run's steps are shares of all its own: for runs that have the same time, but not the same updates.
     shares: bool = False
     start: str = ""  # the label of what they start from, a dashed line at its value; "": they start from different ones
+    compared: bool = False  # whether its rows are compared, so that one alone is no figure
     # A share of the steps, of which the values may be below the panels, so that the differences at the end are seen.
     early: float = 0
 

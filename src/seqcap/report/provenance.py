@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from ruamel.yaml import YAML
 
+from seqcap.config import config_path
 from seqcap.files.json_file import read_json
 from seqcap.report.reported import PaperConfig, ReportedRun
 from seqcap.system import hardware, scratch
@@ -72,12 +73,30 @@ def measure(config: PaperConfig) -> dict[str, Any]:
             }
             for task in dict.fromkeys(run.task for run in runs)
         ],
+        **_models(runs),
         "minutes": known,  # of training, of one seed of each run
         "minutes_of_training": round(trained, 3) if known else None,
         # Such as a run that had ended before its stage was interrupted, and went on in another process.
         "untimed": [run.name for run in runs if run.epochs and run.name not in known],
         **_everything(config.paper),
     }
+
+
+def _models(runs: Sequence[ReportedRun]) -> dict[str, Any]:
+    """The captioners of some runs, and the encoders of their pictures, with their sizes, as they were configured; {} of
+    those whose configurations are not here."""
+    captioners, encoders = dict[str, Any](), dict[str, Any]()
+    for run in runs:
+        trained, seen = config_path("train", Path(run.weights).parent.name), config_path("encoder", run.task)
+        if trained.is_file():
+            named = {of["name"]: of for of in read_json(trained)["runs"]}
+            if run.name in named:
+                own = named[run.name]
+                captioners[run.captioner] = {"architecture": own["architecture"], **own["model"]}
+        if seen.is_file():
+            encoder = read_json(seen)
+            encoders[run.task] = {key: encoder[key] for key in ("backbone", "weights")}
+    return {"captioners": captioners, "encoders": encoders}
 
 
 def minutes_of_training(provenance: Mapping[str, Any]) -> str:
@@ -208,6 +227,18 @@ def data_in_words(data: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
         others = {split: number for split, number in task["sizes"].items() if split != "train"}
         alike.setdefault(repr([task["kind"], task["name"], task["seeds"], others]), []).append(task)
     return [_row_of_data(tasks) for tasks in alike.values()]
+
+
+def models_in_words(provenance: Mapping[str, Any]) -> list[str]:
+    """What provenance.json says of encoders and captioners, a line each."""
+    lines = [
+        f"Encoder of `{task}`: {encoder['backbone']}, weights of {encoder['weights']}; it learns no further"
+        for task, encoder in provenance["encoders"].items()
+    ]
+    for name, sizes in provenance["captioners"].items():
+        told = [f"{key} {value}" for key, value in sizes.items() if key != "architecture"]
+        lines.append(f"Captioner `{name}`: {', '.join([sizes['architecture'], *told])}")
+    return lines
 
 
 def _row_of_data(tasks: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -26,6 +26,7 @@ DATA_FILES = "texts/*"  # part of the code of every module that imports this one
 _TEXTS = Texts(Path(__file__).with_name("texts"))
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
+_ABSENT = re.compile("run (.+) is not part of these results")  # why a comparison has no numbers
 _MOST_ROWS = 70  # of a table on a page; a longer one is a file beside it
 _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
@@ -116,16 +117,25 @@ def _page(
         ungrammatical=wording.ungrammatical(worded, {name: run.label for name, run in results.by_name.items()}),
         stand_ins=stand_ins,
         one_seed=_one_seed(results),
-        reasons=dict.fromkeys(
-            outcome.reason
-            for judged_claim in judged
-            for outcome in judged_claim.judged.outcomes
-            if outcome.verdict == NOT_RUN
-        ),
+        reasons=_why_not_run(judged),
         origin=provenance.in_words(origin),
         origin_of_data=provenance.data_in_words(origin["data"]),
+        origin_of_models=provenance.models_in_words(origin),
         **_shown(results, details=False),
     )
+
+
+def _why_not_run(judged: Sequence[JudgedClaim]) -> list[str]:
+    """Why comparisons were not run; runs that are not there in one list."""
+    reasons = dict.fromkeys(
+        outcome.reason
+        for judged_claim in judged
+        for outcome in judged_claim.judged.outcomes
+        if outcome.verdict == NOT_RUN
+    )
+    absent = {reason: found.group(1) for reason in reasons if (found := _ABSENT.fullmatch(reason))}
+    others = [reason for reason in reasons if reason not in absent]
+    return [*([f"runs that are not part of these results: {'; '.join(absent.values())}"] if absent else []), *others]
 
 
 def _foremost(said: Mapping[str, Any], judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:

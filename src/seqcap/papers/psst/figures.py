@@ -190,7 +190,7 @@ def figure4a(results: Results) -> Figure | str:
     return _examples(results, "4a", systems, dict.fromkeys(systems, _STYLES[PSST][0]), first=0)
 
 
-def figure4(results: Results, number: str, place: str, first: int) -> Figure:
+def figure4(results: Results, number: str, place: str, first: int) -> Figure | str:
     """Three methods at an operating point, each with the run and seed that are nearest to it."""
     systems, colours, at = dict[str, System](), dict[str, str](), PLACES[place]
     point = at.point(results)
@@ -208,7 +208,7 @@ _CAPTION_WIDTH = 84
 
 def _examples(
     results: Results, number: str, systems: Mapping[str, System], colours: Mapping[str, str], first: int
-) -> Figure:
+) -> Figure | str:
     """Three images with a caption, rank and CIDEr of each system, then the paper's; `first` images are skipped."""
     there = {label: system for label, system in systems.items() if system}
     images = panels.choose_images(results.images, first + 3).tail(3)

@@ -120,6 +120,10 @@ class Part:
         names = {loss: f"{self.facts.runs}_{loss}" for loss in self.losses}
         return {loss: self.results.by_name[name] for loss, name in names.items() if name in self.results.by_name}
 
+    def carried_over(self, loss: str) -> float:
+        """The printed gain, x100, at our level: as large a share of MLE's number as in print."""
+        return self.printed_gain(loss) * 100 * self.levels()[MLE] / self.printed[MLE]
+
     def name_of(self, loss: str) -> str:
         """The name of the run with a loss; a description where there is none."""
         return self.runs[loss].name if loss in self.runs else f"{self.losses[loss].row}, {self.facts.name}"

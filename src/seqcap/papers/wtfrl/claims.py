@@ -6,18 +6,19 @@ from typing import Any
 
 import pandas as pd
 
-from seqcap.papers.wtfrl.runs import LONGER, TF, TUNES, WTF, WTF_RL, changed, measure, runs_of_table
+from seqcap.papers.wtfrl.runs import LONGER, PEOPLE, RL, TF, TUNES, WTF, WTF_RL, changed, measure, runs_of_table
 from seqcap.papers.wtfrl.vocabulary import METRIC, Vocabulary
 from seqcap.report import example
 from seqcap.report.claims import Comparison, JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
-from seqcap.report.inputs import Results
+from seqcap.report.inputs import HUMAN, Results
 from seqcap.report.markdown import by_number
 from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Measure
 
 _TEST_IMAGES = 5000  # of COCO
 _SHOWN = (TF, WTF, WTF_RL, "rl", "scst_grammar")
+_NOTES = 5  # of what training measures of a batch, so many are averaged: one is of 20 images
 
 
 def claims(results: Results) -> list[Comparison]:
@@ -45,7 +46,7 @@ def stand_ins(results: Results) -> list[tuple[str, str]]:
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    said = _confirmed, _seeds, _weighed, _guarded, _steps, _among
+    said = _confirmed, _ordered, _seeds, _weighed, _guarded, _steps, _among
     return [*filter(None, (of(results) for of in said))]
 
 
@@ -73,7 +74,41 @@ def _confirmed(results: Results) -> str:
         return ""
     # Recall among the first ten is near its ceiling for some.
     told = f" Of image-to-text R@1 that share is {', '.join(strict)}." if strict else ""
-    return ClaimsFile.of(results).remark("confirmed", found="; ".join(found), strict=told)
+    return ClaimsFile.of(results).remark("confirmed", found="; ".join(found), strict=told) + _people(results)
+
+
+def _people(results: Results) -> str:
+    """What is found by people's captions, beside TF's: whether to be found is to be like people."""
+    column = "T2I R@10"
+    found = []
+    for columns, name in (("table1", PEOPLE), ("judge", HUMAN)):
+        measured = measure(results, column, columns)
+        people = Measure("sample", measured.metric, "every").of(results, name).value
+        theirs = measured.of(results, TF).value
+        if people is None or theirs is None:
+            return ""
+        found.append((people, theirs))
+    (paid, paid_tf), (judged, judged_tf) = found
+    numbers = {"paid": paid, "paid_tf": paid_tf, "judged": judged, "judged_tf": judged_tf}
+    return f" {ClaimsFile.of(results).remark('people', **{key: 100 * value for key, value in numbers.items()})}"
+
+
+def _ordered(results: Results) -> str:
+    """In print RL is found more often than WTF-RL, and writes worse."""
+    if not {RL, WTF_RL} <= results.by_name.keys():
+        return ""
+    table = results.paper.published.table("table1").set_index(["row", "column"])["value"]
+    rows = {name: row for row, (name, _) in results.paper.facts.rows["table1"].items()}
+    numbers = {}
+    for column, key in (("T2I R@10", "recall"), ("CIDEr", "cider")):
+        ours = measure(results, column).gain(results, WTF_RL, RL)
+        if ours.value is None:
+            return ""
+        numbers[key] = ours.signed(100, 1)
+        numbers[f"printed_{key}"] = f"{table[rows[WTF_RL], column] - table[rows[RL], column]:+.1f}"
+    judged = measure(results, "T2I R@10", "judge").gain(results, WTF_RL, RL)
+    numbers["judged"] = "not measured" if judged.value is None else judged.signed(100, 1)
+    return ClaimsFile.of(results).remark("ordered", **numbers)
 
 
 def _judged_share(results: Results, run: ReportedRun, column: str) -> float | None:
@@ -99,35 +134,40 @@ def _seeds(results: Results) -> str:
         true = results.scores.by_seed(run.name, "beam", "all_true", "best")
         if true is not None and not true.empty:
             words += f"; true {', '.join(f'{100 * value:.1f}' for value in true)}"
-        begun = _first_steps(results, run.name)
+        begun = _first_notes(results, run.name)
         # WTF is paid for people's captions alone.
         paid = "truth_positive" if run.name == WTF else "beam_positive"
-        shares = begun.loc[begun["quantity"] == paid].sort_values("seed")["value"]
+        shares = begun[begun["quantity"] == paid].groupby("seed")["value"].mean()
         found.append(f"{words} ({', '.join(f'{share:.0%}' for share in shares)})" if len(shares) else words)
     return ClaimsFile.of(results).remark("seeds", found="; ".join(found)) if found else ""
 
 
-def _first_steps(results: Results, name: str) -> pd.DataFrame:
+def _first_notes(results: Results, name: str) -> pd.DataFrame:
     """A run's learning curves where its captioner begins to learn. While a partner learns alone, training does not
     record the captioner's entropy."""
     mine = results.curves[results.curves["run"] == name]
-    begun = mine.loc[mine["quantity"] == "beam_entropy", "step"]
-    first: pd.DataFrame = mine[mine["step"] == begun.min()]
+    steps = mine.loc[mine["quantity"] == "beam_entropy", "step"].drop_duplicates().nsmallest(_NOTES)
+    first: pd.DataFrame = mine[mine["step"].isin(steps)]
     return first
 
 
 def _guarded(results: Results) -> str:
-    """What the discriminator takes for people's at the end of training."""
+    """What the discriminator takes for people's at the end of training, and whether it sees more than words."""
     quantities = {"truth_human": "people's captions", "beam_human": "the beam's", "shuffled_human": "shuffled ones"}
-    found = []
+    found, blind = [], []
     for run in runs_of_table(results):
         mine = results.curves[results.curves["run"] == run.name]
-        last = mine[mine["step"] == mine.loc[mine["quantity"] == "shuffled_human", "step"].max()]
-        ends = last.groupby("quantity")["value"].mean()
+        steps = mine.loc[mine["quantity"] == "shuffled_human", "step"].drop_duplicates().nlargest(_NOTES)
+        ends = mine[mine["step"].isin(steps)].groupby("quantity")["value"].mean()
         if quantities.keys() <= set(ends.index):
             values = ", ".join(f"{words} {ends[key]:.2f}" for key, words in quantities.items())
             found.append(f"{run.label}: {values}")
-    return ClaimsFile.of(results).remark("guarded", found="; ".join(found)) if found else ""
+            blind.append(ends["shuffled_human"] >= ends["truth_human"])
+    if not found:
+        return ""
+    file = ClaimsFile.of(results)
+    concluded = f" {file.remarks['blind']}" if all(blind) else ""
+    return file.remark("guarded", found="; ".join(found)) + concluded
 
 
 def _weighed(results: Results) -> str:
@@ -135,7 +175,7 @@ def _weighed(results: Results) -> str:
     the mean of what regularises, which shifts all rewards."""
     found = []
     for run in runs_of_table(results):
-        first = _first_steps(results, run.name).groupby("quantity")["value"].mean()
+        first = _first_notes(results, run.name).groupby("quantity")["value"].mean()
         if {"beam_similarity_std", "beam_regular_std"} <= set(first.index):
             words = f"{run.label}: {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}"
             means = [first[name] for name in ("beam_human", "beam_grammar") if name in first.index]
@@ -156,21 +196,28 @@ def _steps(results: Results) -> str:
         before += f" D10 compares {'equally many steps' if mine == other else f'{mine:,} steps with {other:,}'}."
     # RL may need a smaller one.
     rates = {name: results.by_name[name].learning_rate for name in learned}
-    differ = f" Learning rates differ: {_by_number(rates)}." if len(set(rates.values())) > 1 else ""
+    differ = ""
+    if len(set(rates.values())) > 1:
+        differ = f" Learning rates differ: {_by_number(rates)}; a difference between such runs is one of rates, too."
     told = _told(results, partners)
     return ClaimsFile.of(results).remark("steps", learned=_by_number(learned), before=before, told=told, differ=differ)
 
 
 def _told(results: Results, partners: Mapping[str, int]) -> str:
-    """How often the partners tell captions of val right when they have learned alone for so many steps, a mean over
-    seeds."""
-    found = {}
+    """How often the partners tell captions of val right when they have learned alone for so many steps, and at the end,
+    means over seeds."""
+    found, ended = {}, {}
     for name, steps in partners.items():
-        mine = results.curves[(results.curves["run"] == name) & (results.curves["step"] <= steps)]
+        mine = results.curves[results.curves["run"] == name]
         shares = mine[mine["quantity"].isin(["val_discriminator", "val_grammar"])]
-        if len(shares):
-            found[name] = round(100 * float(shares.loc[shares["step"] == shares["step"].max(), "value"].mean()), 1)
-    return f" {ClaimsFile.of(results).remark('told', found=_by_number(found))}" if found else ""
+        alone = shares[shares["step"] <= steps]
+        if len(alone):
+            found[name], ended[name] = (
+                round(100 * float(of.loc[of["step"] == of["step"].max(), "value"].mean()), 1) for of in (alone, shares)
+            )
+    if not found:
+        return ""
+    return f" {ClaimsFile.of(results).remark('told', found=_by_number(found), ended=_by_number(ended))}"
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:

@@ -38,6 +38,8 @@ def draw(results: Results, declared: LearningCurves, runs: Sequence[ReportedRun]
     columns = [column for column in columns if any(column.has(own[title]) for title in groups)]
     if not groups:
         return "This run has none of the learning curves."
+    if declared.compared and len(groups) == 1:
+        return f"Of what is compared, only {next(iter(groups))!r} is part of this run."
     size = (_WIDTH * len(columns) + _NAMES, _HEIGHT * len(groups) + 0.4)
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(len(groups), len(columns), squeeze=False, sharey="col")

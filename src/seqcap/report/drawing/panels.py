@@ -156,23 +156,26 @@ class Row:
     file: str | None = None  # None for an image of the paper, which is not at hand
     task: str = ""  # that of a clip; "" for an image
 
-    def height(self, results: Results) -> float:
+    @property
+    def height(self) -> float:
         """In inches: room for its lines, and for its image if that is shown."""
         lines = max(sum(line.lines for line in column[1:]) for column in self.columns)
-        return max(lines * _LINE + 0.5, 1.55 if self.is_shown(results) else 0.9)
+        return max(lines * _LINE + 0.5, 1.55 if self.file is not None else 0.9)
 
-    def is_shown(self, results: Results) -> bool:
-        return self.file is not None and results.config.tasks[self.task or results.config.pictures].show
+    def may_be_shown(self, results: Results) -> bool:
+        return self.file is None or results.config.tasks[self.task or results.config.pictures].show
 
 
-def captions_figure(results: Results, rows: Sequence[Row], left_out: Sequence[str] = ()) -> Figure:
-    """A row per image: the image, or its file name where it may not be shown, and columns as wide as their text; below,
-    the systems that are `left_out` because this run does not have them."""
+def captions_figure(results: Results, rows: Sequence[Row], left_out: Sequence[str] = ()) -> Figure | str:
+    """A row per image: the image, and columns as wide as their text; below, the systems that are `left_out` because
+    this run does not have them. A sentence where the images may not be shown: captions alone tell nothing."""
+    if not all(row.may_be_shown(results) for row in rows):
+        return "These photographs are not ours to show; some of their captions are in `results/captions`."
     columns = zip(*(row.columns for row in rows), strict=True)
     inches = [_CHARACTER * (2 + max(map(_width, column))) for column in columns]
     words = textwrap.fill(f"Not part of this run: {', '.join(left_out)}." if left_out else "", 100)
     below = Line(words, GREY)
-    heights = [row.height(results) for row in rows]
+    heights = [row.height for row in rows]
     height = sum(heights) + 0.1 + (below.lines * _LINE if words else 0.0)
     figure = Figure(figsize=(2.3 + sum(inches), height))
     top = height - 0.05
@@ -240,13 +243,10 @@ def _draw_image(figure: Figure, left: float, top: float, row: Row, results: Resu
     _text(figure, left, top - 0.12, Line(textwrap.fill(row.name, 26), bold=True))
     if row.file is None:
         _text(figure, left, top - 0.38, Line("a COCO photograph,\nnot shown", GREY))
-    elif not row.is_shown(results):
-        words = f"{'clip' if row.task else 'photograph'} not shown:"
-        _text(figure, left, top - 0.38, Line(f"{words}\n{textwrap.fill(Path(row.file).name, 24)}", GREY))
     else:
         data = ARTIFACTS / (row.task or results.config.pictures) / "data"
         shown = _frames(data, row.file) if row.task else np.asarray(ImageSource(data).read(row.file))
-        high = min(row.height(results) - 0.45, 1.45)
+        high = min(row.height - 0.45, 1.45)
         wide = high * shown.shape[1] / shown.shape[0]
         # Of images that are wider than high, so much that they leave room for the words beside them.
         wide, high = min(wide, 1.75), min(high, 1.75 * high / wide)

@@ -20,7 +20,7 @@ from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Estimate, Measure, people_label
 
 _WIDTH, _HEIGHT = 5.2, 4.6  # inches of a panel
-_COLUMNS = 2
+_COLUMNS = 2  # but for three panels without a legend, which would leave one empty
 # Of runs of the first captioner, of the second, and so on.
 _MARKERS = ("o", "s", "^", "D")
 _LINE: Mapping[str, Any] = {"color": MUTED, "linewidth": 1.2, "marker": "."}
@@ -68,9 +68,10 @@ def draw(
     if all(drawn.panel.printed for drawn in panels):
         return "Nothing was measured."
     handles = _handles(results, declared, panels, shapes or _of_captioners(results, panels), line)
-    lines = -(-len(panels) // _COLUMNS)
-    figure = Figure(figsize=(_WIDTH * _COLUMNS, _HEIGHT * lines), layout="constrained")
-    axes = list(figure.subplots(lines, _COLUMNS, squeeze=False).flat)
+    columns = 3 if len(panels) == 3 and not handles else _COLUMNS
+    lines = -(-len(panels) // columns)
+    figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * lines), layout="constrained")
+    axes = list(figure.subplots(lines, columns, squeeze=False).flat)
     for axis, drawn in zip(axes, panels, strict=False):
         _draw_panel(axis, results, drawn, declared)
     for axis in axes[len(panels) :]:
