@@ -298,16 +298,19 @@ def test_what_rests_on_a_listener_that_does_not_learn_cannot_be_tested(monkeypat
     monkeypatch.setitem(vars(run), "curves", pd.DataFrame(rows))
     assert [name for name, its in listeners.ended(run).items() if its.dead] == ["st_w1", "st_w2"]
     assert listeners.line(run) == (
-        "*Listeners whose hinge ends high*, above 1.8 times its margin: "
-        "st_w1 (hinge 0.37, share 1.00), st_w2 (hinge 0.37, share 0.93). What rests on them is not tested. "
-        "With captions that say little it ends so, too, and recall may be far above chance."
+        "*Listeners that have not learned* (hinge above 1.8 times its margin, R@10 below 10 times chance): "
+        "st_w1 (hinge 0.37, share 1.00), st_w2 (hinge 0.37, share 0.93). What rests on them is not tested."
     )
-    why = "cannot be tested: the hinge of st_w1 and st_w2's listener ends high"
+    why = "cannot be tested: the listener of st_w1 and st_w2 has not learned"
     made = claims.claims(run)
     assert {claim.untestable for claim in made if claim.id == "P14" and claim.right == ST} == {why}
     assert {claim.untestable for claim in made if claim.id == "P15"} == {""}
     notes = lines(run, "psst_table2").set_index(["row", "column"])["note"]
     assert why in notes[ST, "R@10"]
+    # One that finds images has learned, whatever its hinge.
+    monkeypatch.setattr(listeners, "LEARNED", 2.0)
+    assert listeners.line(run) == ""
+    assert not any("has not learned" in claim.untestable for claim in claims.claims(run))
     assert why not in notes[PSST, "R@10"]
 
 

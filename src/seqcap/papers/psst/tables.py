@@ -149,7 +149,7 @@ def listeners(results: Results) -> list[Cell]:
     for name, its in ended(results).items():
         run = results.by_name[name]
         columns = {"hinge": its.hinge, "share above 0": its.share, "hinge / margin": its.times}
-        remarks = ("its hinge ends high",) if its.dead else ()
+        remarks = ("it has not learned",) if its.dead else ()
         for column, value in columns.items():
             ours = Estimate(value, remarks=remarks, seeds=len(run.seeds))
             block = "" if run.task == IMAGE else "second domain"
