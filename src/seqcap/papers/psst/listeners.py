@@ -1,7 +1,7 @@
 """Whether listeners learn. One that gives all images one score has twice its margin as the hinge of both directions, by
-the hardest negative, and finds images by chance; what rests on one that ends near that cannot be tested. The hinge alone
-does not tell it: where images are much alike, or captions say little, it ends as high although recall is far above
-chance."""
+the hardest negative, and finds images by chance; what rests on one that ends near that cannot be tested. The hinge
+alone does not tell it: where images are much alike, or captions say little, it ends as high although recall is far
+above chance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
