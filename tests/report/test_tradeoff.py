@@ -115,6 +115,27 @@ def test_every_resample_is_read_on_its_own():
             assert found.resampled[draw, seed] == pytest.approx(interpolate(x[draw, seed], y[draw, seed], 0.95)[0])
 
 
+def test_a_point_that_is_a_runs_value_is_that_runs_on_resampled_items():
+    """All runs have the same hard items, so that a curve goes up and down on other items."""
+    run = three(noise=0.05)
+    middle, own = (run.scores.sample("a2", "greedy", metric, "best") for metric in ("CIDEr", "own_R@10"))
+    there = OperatingPoint(X, float(middle.by_seed.mean()), 9, 1, of_run="a2")
+    np.testing.assert_allclose(number(run, there).resampled, own.resampled, atol=1e-6)
+    # Near its end a curve does not reach a fixed point on every second resample.
+    end = float(run.scores.sample("a1", "greedy", "CIDEr", "best").by_seed.mean()) - 1e-6
+    fixed = number(run, at(end))
+    assert "of the resamples of test items" in fixed.untestable + "".join(fixed.remarks)
+    moving = number(run, OperatingPoint(X, end, 9, 1, of_run="a1"))
+    assert (moving.untestable, moving.remarks) == ("", ())
+
+
+def test_the_place_where_curves_are_compared_knows_whose_it_is():
+    run, (main, *others) = pair(m=(0.0, 2.0), a=(0.5, 1.5))
+    assert choose(run, main, others, X, 9, 1, ours=0.7, of_run="m0").of_run == "m0"
+    assert choose(run, main, others, X, 1.25, 1, ours=0.7, of_run="m0").of_run == ""
+    assert choose(run, main, others, X, 9, 1).of_run == ""
+
+
 def test_a_seed_that_does_not_get_there_leaves_no_test():
     """The number is that of the seeds that do, and has no interval."""
     moved = {1: 0.0, 2: 0.0, 3: -0.15}

@@ -88,28 +88,24 @@ def _in_brackets(paper: str, claim: Claim, line: Line) -> str:
 
 def _in_own_runs(report: Reported, rows: Overview, measures: Mapping[str, str]) -> str:
     """What a measure says of the best captions in the own runs of papers that have objectives of the table, the highest
-    first, and others in brackets. `measures`: metric -> its words, the first one outside the brackets."""
+    first, and others in brackets; of those runs that claims compare by all. `measures`: metric -> its words, the first
+    one outside the brackets."""
     labels, told = {row.label for row in rows.objectives}, []
     first, *others = measures.values()
     for paper, summary in report.papers.items():
         if own_runs.JUDGE in measures and not own_runs.knows_a_judge(summary):
             continue
         values, *beside = (own_runs.levels(summary, metric) for metric in measures)
-        known = [label for label in values if any(label in levels for levels in beside)]
+        known = [label for label in values if all(label in levels for levels in beside)]
         if labels.isdisjoint(known):
             continue
         sides = sorted(known, key=lambda label: -values[label])
-        brackets = {label: ", ".join(_level(levels, label) for levels in beside) for label in sides}
+        brackets = {label: ", ".join(f"{levels[label]:.1f}" for levels in beside) for label in sides}
         told_of = ", ".join(f"{label} {values[label]:.1f} ({brackets[label]})" for label in sides)
         captioner = report.captioner(paper)
         whose = f"{summary.said['label']}'s own runs" + (f" (captioner: {captioner})" if captioner else "")
         told.append(f"In {whose}, {first}, with {', '.join(others)} in brackets: {told_of}.")
     return " ".join(told)
-
-
-def _level(levels: Mapping[str, float], label: str) -> str:
-    """ "–" where claims compare it by nothing."""
-    return f"{levels[label]:.1f}" if label in levels else "–"
 
 
 def _told_elsewhere(report: Reported, claims: Sequence[tuple[str, Claim]]) -> str:

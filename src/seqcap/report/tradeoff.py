@@ -5,8 +5,10 @@ Between runs of neighbouring weights a curve is linear; beyond the outermost one
 If a curve passes it several times, the better reading counts, and a remark says so.
 
 Every training seed has its own curve, and so has every resample of the test items; each is read at the same place,
-which gives the interval. Where a seed's curve does not get there, the number is that of the others and bears no test.
-Two curves may be compared all the same: with such a seed at the nearest place that both cover (`meeting`).
+which gives the interval. A place that is a run's own value is that run's on resampled items, too: what makes items easy
+for all of them moves it with the curves. Where a seed's curve does not get there, the number is that of the others and
+bears no test. Two curves may be compared all the same: with such a seed at the nearest place that both cover
+(`meeting`).
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ class OperatingPoint:
     printed: float  # the paper's value
     scale: float  # what one unit of our metric is worth in print
     refused: str = ""  # why nothing is compared there
+    of_run: str = ""  # the run whose value it is, if it is one's
 
     @property
     def is_printed(self) -> bool:
@@ -56,6 +59,16 @@ class OperatingPoint:
     def at(self, value: float | None) -> OperatingPoint:
         """The point with another value; itself without one."""
         return self if value is None else replace(self, value=value)
+
+    def moves(self, results: Results) -> Floats | float:
+        """How much higher its value is on resampled items [resamples]; 0 if it is no run's."""
+        if not self.of_run:
+            return 0.0
+        samples = _samples(results, [self.of_run], self.measure)
+        if isinstance(samples, Missing):
+            return 0.0
+        higher: Floats = samples[0].resampled.mean(axis=1) - samples[0].by_seed.mean()
+        return higher
 
     def words(self, value: float | None = None) -> str:
         """ "CIDEr 1.031": the point's value of its metric, or another one."""
@@ -105,9 +118,11 @@ class Reading:
         if len(y) == 1:
             own = self.point.words(float(x[0].by_seed.mean()))
             return replace(Number.of(y[0]), remarks=(f"{label} is a single run, at its own {own}",))
-        return self._read(x, y, self.point)
+        return self._read(x, y, self.point, self.point.moves(results))
 
-    def _read(self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint) -> Number | Missing:
+    def _read(
+        self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint, moves: Floats | float
+    ) -> Number | Missing:
         lower = registry.find(self.measure.metric).direction == "lower"
         value, places = interpolate(_means(x), _means(y), point.value, lower)
         label = self.curve.label
@@ -130,7 +145,7 @@ class Reading:
         for seed in seeds:
             where = self.moved.get(seed, point.value)
             by_seed[seed], _ = interpolate(_values(x, seed), _values(y, seed), where, lower)
-            resampled[seed] = read_all(_resampled(x, seed), _resampled(y, seed), where, lower)
+            resampled[seed] = read_all(_resampled(x, seed), _resampled(y, seed), where + moves, lower)
         reached = [seed for seed in seeds if not math.isnan(by_seed[seed])]
         missed = [str(seed) for seed in seeds if seed not in reached]
         unreached = float(np.isnan(list(resampled.values())).any(axis=0).mean())
@@ -241,17 +256,18 @@ def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tupl
     return float(read_all(x[None], y[None], where, lower)[0]), places
 
 
-def read_all(x: Floats, y: Floats, where: float, lower: bool = False) -> Floats:
-    """y [n] where each of n curves, x and y [n, points], has x = `where`; arguments as of `interpolate`."""
+def read_all(x: Floats, y: Floats, where: Floats | float, lower: bool = False) -> Floats:
+    """y [n] where each of n curves, x and y [n, points], has x = `where`, one for all or [n]; arguments as of
+    `interpolate`."""
     values = y[:, :-1] + _shares(x, where) * np.diff(y, axis=1)
     better: Floats = (np.fmin if lower else np.fmax).reduce(values, axis=1)
     return better
 
 
-def _shares(x: Floats, where: float) -> Floats:
-    """The share of each way [..., points - 1] between points after which x is `where`; NaN: nowhere."""
+def _shares(x: Floats, where: Floats | float) -> Floats:
+    """The share of each way [..., points - 1] between points after which x is `where` [...]; NaN: nowhere."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = (where - x[..., :-1]) / np.diff(x)
+        shares = (np.asarray(where)[..., None] - x[..., :-1]) / np.diff(x)
     return np.where((shares >= 0) & (shares <= 1), shares, np.nan)
 
 
@@ -263,6 +279,7 @@ def choose(
     printed: float,
     scale: float,
     ours: float | None = None,
+    of_run: str = "",
 ) -> OperatingPoint | None:
     """The operating point of curves, chosen by `measure` alone, not by the compared numbers.
 
@@ -272,7 +289,7 @@ def choose(
     seeds, whose curve covers its range but for a tenth at either end; where fewer than half of the curves then cover
     something together, what it covers on average. If some of its neighbouring runs have several training seeds both,
     only the ways between such runs count: elsewhere a comparison is no test. A point that fewer than half of the curves
-    reach is refused.
+    reach is refused. `of_run`: the run whose value `ours` is.
     """
     levels = [of_curve for curve in (main, *others) if len(of_curve := _levels(results, curve, measure)) > 1]
     for with_each_seed in (True, False):
@@ -288,7 +305,7 @@ def choose(
         value = stretches.middle()
         if ours is not None and (value < ours or stretches.covering(ours, ours) == stretches.most):
             value = ours
-    point = OperatingPoint(measure, value, printed, scale)
+    point = OperatingPoint(measure, value, printed, scale, of_run=of_run if value == ours else "")
     reach = sum(min(of_curve) <= value <= max(of_curve) for of_curve in levels)
     if 2 * reach < len(levels):
         return replace(point, refused=f"{point.words()} is refused: {reach} of {len(levels)} methods reach it")

@@ -56,12 +56,19 @@ class Place(Frozen):
             others = [line for method, line in curves(results, self.task).items() if method in self.others]
         else:
             others = [line for rhos in by_rho(results).values() for line in rhos.values() if line != main]
-        return choose(results, main, others, measure, self.printed, self.scale, self._level(results))
+        return choose(
+            results, main, others, measure, self.printed, self.scale, self._level(results), self._of_run(results)
+        )
 
     def _level(self, results: Results) -> float | None:
         """The value of the method whose own value the point may be."""
+        run = self._of_run(results)
+        return level(results, run, Measure("greedy", self.metric)) if run else None
+
+    def _of_run(self, results: Results) -> str:
+        """The run of the method whose own value the point may be; "" without one."""
         runs = curve(results, self.level, self.task).runs if self.level else ()
-        return level(results, runs[0], Measure("greedy", self.metric)) if runs else None
+        return runs[0] if runs else ""
 
     def at(self, results: Results, method: str) -> str:
         """The run of a method that is nearest to the point; "" if there is none."""
