@@ -184,8 +184,8 @@ def test_in_short_names_claims_that_are_decided_otherwise_on_other_data(here: Pa
     (line,) = [line for line in written().splitlines() if line.startswith("- **Photos:** ")]
     assert "3 are open (an interval has 0 in it, here, there or both)." in line
     links = ("[C1](a/report.md#c1)", "[C2](a/report.md#c2)")
-    told = f"{links[0]} is reversed (here cannot be told); {links[1]} holds (here cannot be told)."
-    assert f"Other verdicts there: {told}" in line
+    told = f"{links[0]} is reversed; {links[1]} holds."
+    assert f"Other verdicts there than here: {told}" in line
 
 
 def test_in_short_tells_where_a_claim_that_failed_holds(here: Path):

@@ -64,7 +64,7 @@ def same(wanted: Claim, here: Summary, summary: Summary) -> There | None:
         if [line.key for line in claim.primary] == primary:
             line = next(line for line in claim.primary if line.key == key)
             # Another comparison may decide it there than here.
-            decides = line.key == claim.deciding.key or not line.verdict
+            decides = line.key == claim.deciding.key or line.verdict in ("", claim.words)
             words = claim.words if decides else f"{line.verdict}; {WHOLE}{claim.words}"
             return There(line, words, summary.rule) if line.difference else None
     alike = [line for line in _lines(summary) if line.key == key]

@@ -8,7 +8,7 @@ from seqcap.first_page.all_papers import Reported, link
 from seqcap.first_page.elsewhere import WHOLE, Pair
 from seqcap.first_page.finding import Finding
 from seqcap.first_page.main_claims import MainClaim
-from seqcap.first_page.outcomes import fared, numbers, shortly
+from seqcap.first_page.outcomes import fared, numbers
 from seqcap.first_page.overview import ACROSS
 from seqcap.report.summary import Claim, Summary
 from seqcap.report.verdicts import COUNTED, NOT_RUN, decided
@@ -78,13 +78,9 @@ def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
 
 
 def _turned_details(of: Mapping[str, Any]) -> str:
-    """How many details of claims have opposite signs, and one of them; "" of a single one, which the table has."""
+    """How many details of claims have opposite signs; "" of a single one. The table has them."""
     details = [pair for _, pair in of["opposite"] if pair.here.key != pair.claim.deciding.key]
-    if len(details) < 2:
-        return ""
-    first = details[0]
-    example = f"{shortly(first.here.what)}, {first.here.sides}: {numbers(first.there)}, here {numbers(first.here)}"
-    return f"{len(details)} of the claims' details have the opposite sign there, as {example}."
+    return f"{len(details)} of the claims' details have the opposite sign there." if len(details) > 1 else ""
 
 
 def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
@@ -112,17 +108,14 @@ def _counted_there(report: Reported, data: str) -> str:
 
 def _decided_there_alone(report: Reported, data: str) -> str:
     """Claims that are decided on other data, and here otherwise or not: by today's rule."""
-    told = dict[tuple[str, str], list[str]]()
+    told = dict[str, list[str]]()
     for paper, claim in report.claims():
         there = report.elsewhere(paper, claim).get(data)
         verdict = decided(there.words.rpartition(WHOLE)[2]) if there and not there.rule else ""
         if verdict not in ("", claim.verdict) and not claim.control:
-            told.setdefault((verdict, claim.verdict), []).append(link(paper, claim))
-    parts = [
-        f"{', '.join(names)} {' (here '.join(COUNTED[verdict][len(names) > 1] for verdict in verdicts)})"
-        for verdicts, names in told.items()
-    ]
-    return f"Other verdicts there: {'; '.join(parts)}." if parts else ""
+            told.setdefault(verdict, []).append(link(paper, claim))
+    parts = [f"{', '.join(names)} {COUNTED[verdict][len(names) > 1]}" for verdict, names in told.items()]
+    return f"Other verdicts there than here: {'; '.join(parts)}." if parts else ""
 
 
 def _run(there: Summary) -> list[Claim]:

@@ -1,7 +1,8 @@
 """The first page: what the papers claim and how it fares here. Its numbers are those of the papers' results and of the
 table across papers; texts/ has its words."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -220,7 +221,7 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
         for pair in elsewhere.pairs(report.papers[paper], summary)
     ]
     deciding = [(paper, pair) for paper, pair in compared if pair.here.key == pair.claim.deciding.key]
-    opposite = [(paper, pair) for paper, pair in compared if pair.opposite]
+    opposite = _one_recall([(paper, pair) for paper, pair in compared if pair.opposite])
     turned = {pair.claim.id for _, pair in opposite}
     alike = [(paper, pair) for paper, pair in deciding if pair.alike]
     one_sided = [(paper, pair) for paper, pair in deciding if bool(pair.here.side) != bool(pair.there.side)]
@@ -235,6 +236,15 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
         "one_sided": one_sided,
         "neither": [(paper, pair) for paper, pair in deciding if not (pair.here.side or pair.there.side)],
     }
+
+
+def _one_recall(pairs: Iterable[tuple[str, elsewhere.Pair]]) -> list[tuple[str, elsewhere.Pair]]:
+    """The comparisons of claims without those that differ in how many images a recall is among, R@5 beside R@10."""
+    found = dict[tuple[str, ...], tuple[str, elsewhere.Pair]]()
+    for paper, pair in pairs:
+        _, metric, *others = pair.here.key
+        found.setdefault((paper, pair.claim.id, re.sub(r"R@\d+$", "R@", metric), *others), (paper, pair))
+    return list(found.values())
 
 
 def _limits(report: Reported) -> dict[str, Any]:
