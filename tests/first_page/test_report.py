@@ -188,6 +188,31 @@ def test_in_short_names_claims_that_are_decided_otherwise_on_other_data(here: Pa
     assert f"Other verdicts there than here: {told}" in line
 
 
+def test_of_recalls_with_the_opposite_sign_one_is_told(here: Path):
+    of_ten = {"metric": "own_R@10", "what": "R@10 (own listener)"}
+    of_five = {"level": "detail", "metric": "own_R@5", "what": "R@5 (own listener)"}
+    invented_results("a", records=[recorded("a", **of_ten), recorded("a", **of_five)])
+    there = [recorded("a", **of_ten, **REVERSED), recorded("a", **of_five, **REVERSED)]
+    invented_results("a", records=there, folder="reports/photos")
+    write_report_config("a", Photos="reports/photos")
+    _, _, told = written().partition("## On other data")
+    table, _, _ = told.partition("## ")
+    assert "R@10 (own listener)" in table
+    assert "R@5" not in table
+
+
+def test_a_verdict_that_is_the_whole_claims_too_is_said_once(here: Path):
+    """Here the second comparison decides the claim, there the first one."""
+    invented_results("a", records=[recorded("a"), recorded("a", right="c", **UNSURE)])
+    dead = {"untestable": "a listener is dead"}
+    there = [recorded("a", **dead), recorded("a", right="c", **dead)]
+    invented_results("a", records=there, folder="reports/photos")
+    write_report_config("a", Photos="reports/photos")
+    page = written()
+    assert "+1.5 [1.3, 1.7] cannot be tested |" in page
+    assert "the whole claim" not in page
+
+
 def test_in_short_tells_where_a_claim_that_failed_holds(here: Path):
     invented_results("a", records=[recorded("a", **REVERSED)])
     invented_results("a", folder="reports/photos")
