@@ -70,6 +70,7 @@ def test_q_that_is_below_its_bound_is_not_printed_as_the_bound():
         # The interval is about 2.5 to either side.
         ({"difference": 1, "scatter": 1, "printed": (60, 50)}, LESS, ""),
         ({"difference": -1, "scatter": 1, "sign": -1, "printed": (40, 50)}, LESS, ""),
+        ({"difference": 1, "scatter": 1, "printed": (60, 50), "metric": "fixed_R@10"}, UNSURE, ""),
         ({"difference": 1, "scatter": 1, "printed": (52, 50)}, UNSURE, ""),
         ({"difference": 1, "scatter": 1}, UNSURE, ""),
         # A difference that the paper prints the other way round is none to compare with.

@@ -194,7 +194,8 @@ def _verdict(outcome: Outcome) -> str:
         return FEW_SEEDS
     if outcome.q is not None and outcome.q < SIGNIFICANCE:
         return HOLDS if outcome.as_claimed else REVERSED
-    expected = outcome.expected
+    # Among other numbers of images a recall's differences are others, so that no size of print's is excluded.
+    expected = None if validated_by(evidence.metric) == RECALL else outcome.expected
     if evidence.rule == "difference" and expected is not None and outcome.low is not None and outcome.high is not None:
         beyond = expected > outcome.high if evidence.sign > 0 else expected < outcome.low
         if outcome.low <= 0 <= outcome.high and beyond:
@@ -207,7 +208,6 @@ def _size(outcome: Outcome) -> str:
     expected = outcome.expected
     if outcome.evidence.rule != "difference" or expected is None or outcome.low is None or outcome.high is None:
         return ""
-    # Among other numbers of images a recall's differences are others.
     if validated_by(outcome.evidence.metric) == RECALL:
         return ""
     if outcome.low <= expected <= outcome.high:

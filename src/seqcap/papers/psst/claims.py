@@ -15,6 +15,7 @@ from seqcap.report import REPORTS
 from seqcap.report.claims import Comparison, JudgedClaim, Source
 from seqcap.report.claims_file import ClaimsFile, Comparisons, StatedClaim
 from seqcap.report.inputs import Results
+from seqcap.report.markdown import by_number
 from seqcap.report.statistics import Missing, difference
 from seqcap.report.tables import Estimate, Measure, shown
 from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level, meeting
@@ -132,13 +133,20 @@ def _own_listener(results: Results, group: Comparisons, column: str, method: str
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    told = (line, _points, _rates, _unequal, _other_rho, _whole_rho, _drift, _variance, _page)
+    told = (line, _points, _updates, _rates, _unequal, _other_rho, _whole_rho, _drift, _variance, _page)
     return [*filter(None, (tell(results) for tell in told))]
 
 
 def _points(results: Results) -> str:
     found = [f"{PLACES[table].name}: {PLACES[table].words(results)}" for table in ("table1", "table2", "table3")]
     return f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."
+
+
+def _updates(results: Results) -> str:
+    """How many updates every method had."""
+    known = [its for method in _SWEPT if (its := curve(results, method)).runs and its.runs[0] in results.steps]
+    updates = [(its.label, results.steps[its.runs[0]]) for its in known]
+    return ClaimsFile.of(results).remark("updates", updates=by_number(updates)) if updates else ""
 
 
 def _rates(results: Results) -> str:
