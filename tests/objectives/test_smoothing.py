@@ -26,8 +26,8 @@ CAPTIONS = torch.tensor(
 )
 POOLS = {
     "vocabulary": [{4, 5, 6, 7, 8, 9}] * 4,
-    "batch": [{4, 5, 6, 7, 8}] * 4,
-    "references": [{4, 5, 6}] * 2 + [{4, 7, 8}] * 2,
+    "batch": [{UNK, 4, 5, 6, 7, 8}] * 4,
+    "references": [{UNK, 4, 5, 6}] * 2 + [{4, 7, 8}] * 2,
 }
 REWARD = Cider([[[4, 5], [6, 4]], [[7, 8, 4, 7]]])
 FREQUENCIES = torch.tensor([0, 0, 30, 4, 20, 10, 5, 1, 1, 0])
@@ -63,9 +63,8 @@ def run(name, captioner, batch, **settings):
 
 
 def neighbours(caption: list[int], pool: set[int]) -> list[tuple[int, ...]]:
-    """Every sequence that substitutes words of the caption, or its ending, by words of the pool."""
-    choices = {True: sorted(pool), False: []}
-    return list(product(*[choices[t >= 4] or ([EOS, *sorted(pool)] if t == EOS else [t]) for t in caption]))
+    """Every sequence that substitutes tokens of the caption, its ending, too, by those of the pool."""
+    return list(product(*[sorted(pool | {t}) if t >= EOS else [t] for t in caption]))
 
 
 def distance(one, other) -> int:
@@ -73,17 +72,22 @@ def distance(one, other) -> int:
 
 
 def places(caption) -> int:
-    return sum(token >= 4 or token == EOS for token in caption)
+    return sum(token >= EOS for token in caption)
+
+
+def outside(y, caption, pool: set[int]) -> int:
+    """How many tokens of the caption that are not in the pool are substituted."""
+    return sum(token not in pool and token != other for token, other in zip(caption, y, strict=True))
 
 
 def q_of(caption, pool: set[int], tau: float) -> np.ndarray:
     """q(y | y*) of the caption's neighbours by its closed form."""
     size, total = len(pool), places(caption)
     z = (1 + (size - 1) * math.exp(-1 / tau)) ** total
-    of_ending = (size - 1) / max(1, size)
+    one_more = (size - 1) / max(1, size)
     return np.array(
         [
-            math.exp(-distance(y, caption) / tau) / z * (of_ending if EOS in set(caption) - set(y) else 1)
+            math.exp(-distance(y, caption) / tau) / z * one_more ** outside(y, caption, pool)
             for y in neighbours(caption, pool)
         ]
     )
@@ -96,7 +100,7 @@ def shared_q_of(caption, pool: set[int], d: int) -> np.ndarray:
     for y in neighbours(caption, pool):
         k = distance(y, caption)
         ways = math.comb(inert, d - k) / math.comb(len(caption), d) if k <= d else 0
-        words = k - (EOS in set(caption) - set(y))
+        words = k - outside(y, caption, pool)
         found.append(ways / (max(1, size - 1) ** words * size ** (k - words) if size else 1))
     return np.array(found)
 
@@ -184,9 +188,8 @@ def test_distances_of_a_large_vocabulary_are_those_of_independent_substitutions(
 
 @pytest.mark.parametrize("pool", list(POOLS))
 def test_captions_without_a_word_or_a_substitute_stay(pool):
-    captions = torch.tensor([[[UNK, EOS], [UNK, UNK]], [[PAD, PAD], [EOS, PAD]]])
     for word in (UNK, 4):
-        captions[0, 0, 0] = word
+        captions = torch.tensor([[[word, EOS], [word, word]], [[PAD, PAD], [EOS, PAD]]])
         drawn, log_q = draw_sequences(captions, 5, 1.0, 3, pool)
         shared = draw_at_shared_distances(captions, 5, 1.0, 3, pool)
         assert (drawn.tokens == captions.flatten(0, 1)[:, None]).all()

@@ -1,8 +1,9 @@
 """Targets around the ground truth for loss smoothing (Elbayad, Besacier & Verbeek, ACL 2018): distributions over tokens
 (`TokenTargets`), or sequences around the caption (`draw_sequences`, `draw_at_shared_distances`, `score_sequences`). The
 cross-entropy against the smoothed target is the paper's KL divergence plus the target's constant entropy.
-EOS is smoothed like any word. Otherwise all words would lose probability to it, and a beam would prefer short captions.
-PAD, BOS and <unk> are neither replaced nor substituted: an <unk> in a target would teach the captioner to write it."""
+EOS and <unk> are smoothed like any word, as in the authors' code. Otherwise all words would lose probability to them: a
+beam would prefer short captions, and a captioner would write <unk> where it may. PAD and BOS are neither replaced nor
+substituted."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, log_softmax, nll_loss, normalize, pad
 
-from seqcap.data.vocabulary import EOS, PAD, SPECIALS
+from seqcap.data.vocabulary import EOS, PAD, SPECIALS, UNK
 from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.objectives.shared.base import Batch, Context
 
@@ -60,8 +61,8 @@ class TokenTargets(nn.Module):
     """Smoothed targets of tokens (eqs. 13, 14 and 16).
         r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau)
     e are the embeddings [V, d] of the context, f its frequencies [V]. r is normalised over the tokens that have an
-    embedding: words and EOS. A token without embedding keeps its own hard target: PAD, BOS, <unk>, words that are not
-    in the embeddings file, and EOS if the file lacks it.
+    embedding: words, EOS and <unk>. A token without embedding keeps its own hard target: PAD, BOS, words that are not
+    in the embeddings file, and EOS and <unk> if the file lacks them.
 
     Args:
         tau: temperature of the similarities, above 0.
@@ -125,11 +126,12 @@ def draw_sequences(
 ) -> tuple[Sequences, Tensor]:
     """Draws L sequences around each caption from a distribution of the Hamming distance d(y, y*) (algorithm 1).
     First d from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), then d of the caption's T places uniformly without replacement,
-    then for each a substitute, uniformly among the other words of the pool. T counts words and EOS. V is the size of
-    the caption's pool: the vocabulary, the batch's captions or the image's own references. A word has V - 1
-    substitutes, EOS has V, because no word becomes EOS. So with Z = (1 + (V - 1) exp(-1 / tau))^T
-        q(y | y*) = exp(-d(y, y*) / tau) / Z  *  ((V - 1) / V if EOS is substituted, else 1)
-    which is the paper's exp(-d / tau) / Z except for that factor. <unk> and PAD are never substituted.
+    then for each a substitute, uniformly among the other words of the pool. T counts words, <unk> and EOS. V is the
+    size of the caption's pool: the vocabulary without <unk>, or the words and <unk> of the batch's captions or of the
+    image's own references. A word of the pool has V - 1 substitutes. EOS has V, because no word becomes EOS, and so has
+    <unk> with the vocabulary. So with Z = (1 + (V - 1) exp(-1 / tau))^T
+        q(y | y*) = exp(-d(y, y*) / tau) / Z  *  ((V - 1) / V)^k, k of the substituted tokens outside the pool
+    which is the paper's exp(-d / tau) / Z except for that factor. PAD is never substituted.
     The L distances of a caption are strata of one inverse CDF, at (u + l / L) mod 1 with a single uniform u: each has
     exactly the distribution p(d), and together they cover it evenly.
     Captions are ids [b, references, time], `vocabulary_size` counts special tokens. Returns the samples of n = b x
@@ -137,28 +139,28 @@ def draw_sequences(
     substitutes = build_pools(captions, vocabulary_size, pool)
     captions = captions.flatten(0, 1)
     time = captions.shape[1]
-    is_place = (captions >= FIRST_WORD) | (captions == EOS)
+    is_place = _is_place(captions)
     places, others = is_place.sum(1), (substitutes.size - 1).clamp(min=0)
     distances = draw_distances(distance_log_probs(places, others, tau, time), samples)
-    # In random order, words and EOS come first: the first d are substituted.
+    # In random order, places come first: the first d are substituted.
     keys = random_like(captions, samples).masked_fill(~is_place[:, None], 2)
     chosen = choose_places(keys, distances)
     tokens = substitute(captions, substitutes, chosen)
     log_z = places * torch.log1p(others.double() * torch.tensor(-1 / tau, dtype=torch.float64).exp())
-    ending = (chosen & (captions == EOS)[:, None]).any(2)
-    # Where EOS can be substituted, V is at least 2.
+    outside = (chosen & (substitutes.alternatives > others[:, None])[:, None]).sum(2)
+    # Where such a token can be substituted, V is at least 2.
     log_share = torch.log(others.double() / substitutes.size.clamp(min=1)).masked_fill(others == 0, 0)
     share = pool_share(substitutes, (captions != PAD).any(1), vocabulary_size)
-    return Sequences(tokens, distances, share), -distances.double() / tau - log_z[:, None] + ending * log_share[:, None]
+    return Sequences(tokens, distances, share), -distances.double() / tau - log_z[:, None] + outside * log_share[:, None]
 
 
 def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool) -> Sequences:
     """Draws sequences at one distance for the whole batch, as the authors' code does; arguments as in `draw_sequences`.
     Sample l of every caption has the same d, from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), with T the padded length of
     the batch and V the mean size of its captions' pools. d of the T places are drawn uniformly without replacement, and
-    words and EOS there are substituted as in `draw_sequences`, so a short caption may lose fewer than d. Given d, all
-    sequences of captions with one length and one pool size are equally likely, except for the factor (V - 1) / V of
-    EOS. So weights need no 1 / q. Samples of a missing caption are PAD."""
+    tokens there are substituted as in `draw_sequences`, so a short caption may lose fewer than d. Given d, all
+    sequences of captions with one length and one pool size are equally likely, except for the factors (V - 1) / V of
+    tokens outside the pool. So weights need no 1 / q. Samples of a missing caption are PAD."""
     substitutes = build_pools(captions, vocabulary_size, pool)
     captions = captions.flatten(0, 1)
     time, present = captions.shape[1], (captions != PAD).any(1)
@@ -166,7 +168,7 @@ def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float,
     places = torch.tensor([time], device=captions.device)
     shared = draw_distances(distance_log_probs(places, others[None], tau, time), samples)
     chosen = choose_places(random_like(captions, samples), shared.expand(len(captions), samples))
-    # PAD, <unk> and words that are alone in their pools are not substituted.
+    # PAD and words that are alone in their pools are not substituted.
     chosen &= (substitutes.alternatives > 0)[:, None]
     share = pool_share(substitutes, present, vocabulary_size)
     return Sequences(substitute(captions, substitutes, chosen), chosen.sum(2), share)
@@ -221,8 +223,9 @@ class Substitutes:
         words: ids of all pools' words, pool after pool, each ascending; one more entry at the end.
         start: [n], where each caption's pool begins in `words`.
         size: [n], the number of words V in it.
-        own: [n, time], the place of each token in its caption's pool; past its end if it is not a word.
-        alternatives: [n, time], the number of possible substitutes: V - 1 for a word, V for EOS, else 0.
+        own: [n, time], the place of each token in its caption's pool; past its end if it is not in it.
+        alternatives: [n, time], the number of possible substitutes: V - 1 of a token in the pool, V of EOS, and of
+            <unk> outside it, else 0.
     """
 
     words: Tensor
@@ -235,27 +238,32 @@ class Substitutes:
 def build_pools(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
     """The substitutes of captions [b, references, time]."""
     images, references, _ = captions.shape
-    is_word = captions >= FIRST_WORD
     own = torch.full_like(captions, vocabulary_size)
+    # Nobody said the vocabulary's <unk>, so it is no substitute from there.
+    is_member = captions >= (FIRST_WORD if pool == "vocabulary" else UNK)
     if pool == "vocabulary":
         words = torch.arange(FIRST_WORD, vocabulary_size, device=captions.device)
         start = torch.zeros(images, dtype=torch.long, device=captions.device)
         size = torch.full_like(start, len(words))
-        own[is_word] = captions[is_word] - FIRST_WORD
+        own[is_member] = captions[is_member] - FIRST_WORD
     else:
         group = torch.arange(images, device=captions.device) * (pool == "references")
-        image = is_word.nonzero()[:, 0]
+        image = is_member.nonzero()[:, 0]
         # One sort for all pools: ids are offset by V times the number of the pool.
-        keys, place = torch.unique(captions[is_word] + group[image] * vocabulary_size, return_inverse=True)
+        keys, place = torch.unique(captions[is_member] + group[image] * vocabulary_size, return_inverse=True)
         start = torch.searchsorted(keys, group * vocabulary_size)
         size = torch.searchsorted(keys, (group + 1) * vocabulary_size) - start
         words = keys % vocabulary_size
-        own[is_word] = place - start[image]
+        own[is_member] = place - start[image]
     start, size = start.repeat_interleave(references), size.repeat_interleave(references)
-    captions = captions.flatten(0, 1)
-    alternatives = (size[:, None] - 1) * (captions >= FIRST_WORD) + size[:, None] * (captions == EOS)
+    alternatives = (size[:, None] - is_member.flatten(0, 1).long()) * _is_place(captions.flatten(0, 1))
     # One more entry, for batches without words.
     return Substitutes(pad(words, (0, 1)), start, size, own.flatten(0, 1), alternatives)
+
+
+def _is_place(captions: Tensor) -> Tensor:
+    """Whether a token may be substituted: words, <unk> and EOS."""
+    return (captions == EOS) | (captions >= UNK)
 
 
 def pool_share(substitutes: Substitutes, present: Tensor, vocabulary_size: int) -> float:
