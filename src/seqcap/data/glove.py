@@ -145,8 +145,9 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
     with spaces or tabs. A first line with the numbers of words and values, as in word2vec's and fastText's files, is
     passed over.
 
-    EOS has a vector if the file has a line "<eos>", which is rare, and unknown words have that of "<unk>". An `InputError` if a line has not `dimension` finite
-    numbers, a word has two vectors, or no word of the vocabulary is there.
+    EOS has a vector if the file has a line "<eos>", which is rare, and unknown words have that of "<unk>". An
+    `InputError` if a line has not `dimension` finite numbers, a word has two vectors, or no word of the vocabulary is
+    there.
     """
     wanted = {word.encode(): word for word in vocabulary.words[EOS:]}
     vectors: dict[str, Floats] = {}

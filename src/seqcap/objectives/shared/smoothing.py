@@ -151,7 +151,8 @@ def draw_sequences(
     # Where such a token can be substituted, V is at least 2.
     log_share = torch.log(others.double() / substitutes.size.clamp(min=1)).masked_fill(others == 0, 0)
     share = pool_share(substitutes, (captions != PAD).any(1), vocabulary_size)
-    return Sequences(tokens, distances, share), -distances.double() / tau - log_z[:, None] + outside * log_share[:, None]
+    log_q = -distances.double() / tau - log_z[:, None] + outside * log_share[:, None]
+    return Sequences(tokens, distances, share), log_q
 
 
 def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool) -> Sequences:
