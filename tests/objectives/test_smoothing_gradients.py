@@ -6,7 +6,7 @@ import torch
 from enumeration import CHANNELS, Cider, assert_close, gradient, make_context, tiny_captioner
 from torch import Tensor
 
-from seqcap.data.vocabulary import EOS, PAD
+from seqcap.data.vocabulary import EOS, PAD, UNK
 from seqcap.objectives import (
     entropy_regularised,
     sequence_smoothing,
@@ -39,7 +39,7 @@ class Quarter(Cider):
 
 
 REWARD = Quarter([[[5, 3], [4, 3]], [[4, 5, 6], [6], [5]], [[4]]])
-# Of five tokens only: <unk> has none. EOS has one.
+# Of four tokens only: <unk> has none, as in a file of embeddings. EOS has one.
 EMBEDDINGS = torch.tensor([[0, 0], [0, 0], [0.5, -1.0], [0, 0], [1.0, 0.2], [2.0, 1.5], [-0.3, 1.0]])
 FREQUENCIES = torch.tensor([0, 0, 7, 2, 3, 9, 1])
 TOKENS = int((CAPTIONS != PAD).sum())
@@ -76,12 +76,12 @@ def log_p(captioner, features, caption) -> Tensor:
 
 
 def target(token: int, tau: float, beta: float) -> Tensor:
-    """r(. | y*) [V] of equations 13 and 16."""
-    if not EMBEDDINGS[token].any():
-        return torch.nn.functional.one_hot(torch.tensor(token), 7).float()
+    """r(. | y*) [V] of equations 13 and 16. <unk> has a constant vector."""
+    vectors = EMBEDDINGS.clone()
+    vectors[UNK] = 1
     r = torch.zeros(7)
-    for other in (2, 4, 5, 6):
-        a, b = EMBEDDINGS[token], EMBEDDINGS[other]
+    for other in (EOS, UNK, 4, 5, 6):
+        a, b = vectors[token], vectors[other]
         ratio = FREQUENCIES[other] / FREQUENCIES[token]
         r[other] = torch.exp((a @ b / (a.norm() * b.norm()) - beta * min(ratio, 1 / ratio)) / tau)
     return r / r.sum()
@@ -109,6 +109,16 @@ def test_token_smoothing_is_differentiated(captioner, batch, beta):
     tokens = [token for _, _, caption in each_caption(batch) for token in caption.tolist()]
     moved = sum(1 - target(token, 0.5, beta)[token].item() for token in tokens) / TOKENS
     assert objective(captioner, batch)[1][smoothing.STRENGTH] == pytest.approx(0.7 * moved)
+
+
+def test_an_ending_without_an_embedding_keeps_its_target():
+    vectors = EMBEDDINGS.clone()
+    vectors[EOS] = 0
+    context = make_context(REWARD, 4, 7, embeddings=vectors, frequencies=FREQUENCIES)
+    rows = smoothing.TokenTargets(0.5, 0.0, context).rows(torch.tensor([EOS, 4]))
+    assert rows[0].tolist() == [0, 0, 1, 0, 0, 0, 0]
+    assert rows[1, EOS] == 0
+    assert (rows[1, UNK:] > 0).all()
 
 
 SETTINGS = [{}, {"reward": "mixture"}, {"reward": "mixture", "importance": "literal"}]

@@ -1,7 +1,6 @@
 """Word embeddings: GloVe (Pennington, Socher & Manning, EMNLP 2014), trained on captions or read from its text files.
 
-Both give a table of words and vectors (`schemas.embeddings_schema`). The end of a caption is the word "<eos>", and any
-word that the vocabulary lacks is "<unk>".
+Both give a table of words and vectors (`schemas.embeddings_schema`). The end of a caption is the word "<eos>".
 """
 
 from functools import partial
@@ -15,7 +14,7 @@ from pydantic import Field
 
 from seqcap.config import Frozen
 from seqcap.data.text import open_text
-from seqcap.data.vocabulary import EOS, SPECIALS, UNK, Vocabulary
+from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
 from seqcap.files.schemas import embeddings_schema
 from seqcap.system.compilation import compiled
@@ -45,15 +44,15 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
 
         sum_ij f(X_ij) (w_i . w~_j + b_i + b~_j - log X_ij)^2,   f(x) = min(1, (x / x_max)^.75)
 
-    over the nonzero co-occurrences X, in random order by AdaGrad. As in their program, a word's vector is w + w~. EOS
-    ends every caption and is a word, too, and so is <unk>, which stands for all words outside the vocabulary: loss
-    smoothing needs to know what they are similar to. The same machine gives the same vectors.
+    over the nonzero co-occurrences X, in random order by AdaGrad. As in their program, a word's vector is w + w~, and
+    words outside the vocabulary are dropped before distances are measured. EOS ends every caption and is a word, too,
+    because loss smoothing needs to know what it is similar to. The same machine gives the same vectors.
 
-    Returns word and vector [dimension] for EOS, <unk> and every word, if they occur. An `InputError` if there is no
-    word of the vocabulary, or the vectors diverge.
+    Returns word and vector [dimension] for EOS and every word that occurs. An `InputError` if there is no word of the
+    vocabulary, or the vectors diverge.
     """
     rows, columns, counts = cooccurrences(captions, vocabulary, config.window)
-    if not (rows >= len(SPECIALS)).any():
+    if not len(counts):
         raise InputError("captions", "hold no word of the vocabulary", "check the training split")
     rng = np.random.default_rng(config.seed)
     size, dimension = len(vocabulary), config.dimension
@@ -74,15 +73,15 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
 def cooccurrences(
     captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, window: int
 ) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
-    """The nonzero X_ij, the sum of 1 / distance between i and j up to `window`, both ways, over all captions with EOS
-    and <unk>: i, j (ids of the vocabulary) and X_ij, each [nonzero], sorted by i, then j."""
+    """The nonzero X_ij, the sum of 1 / distance between i and j up to `window`, both ways, over all captions with EOS:
+    i, j (ids of the vocabulary) and X_ij, each [nonzero], sorted by i, then j."""
     captions = pa.chunked_array([captions]) if isinstance(captions, pa.Array) else captions
     captions = captions.combine_chunks()
     values = pa.array(vocabulary.words[len(SPECIALS) :], pa.string())
     ids = pc.index_in(pc.list_flatten(captions), value_set=values)
-    unknown = UNK - len(SPECIALS)
-    words: Ints = pc.fill_null(ids, unknown).to_numpy(zero_copy_only=False).astype(np.int64) + len(SPECIALS)
-    caption = pc.list_parent_indices(captions).to_numpy(zero_copy_only=False)
+    known = pc.is_valid(ids).to_numpy(zero_copy_only=False)
+    words: Ints = pc.fill_null(ids, 0).to_numpy(zero_copy_only=False)[known].astype(np.int64) + len(SPECIALS)
+    caption = pc.list_parent_indices(captions).to_numpy(zero_copy_only=False)[known]
     # EOS follows the last word of each caption.
     ends = np.searchsorted(caption, np.arange(len(captions)), side="right")
     words, caption = np.insert(words, ends, EOS), np.insert(caption, ends, np.arange(len(captions)))
@@ -145,11 +144,10 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
     with spaces or tabs. A first line with the numbers of words and values, as in word2vec's and fastText's files, is
     passed over.
 
-    EOS has a vector if the file has a line "<eos>", which is rare, and unknown words have that of "<unk>". An
-    `InputError` if a line has not `dimension` finite numbers, a word has two vectors, or no word of the vocabulary is
-    there.
+    EOS has a vector if the file has a line "<eos>", which is rare. An `InputError` if a line has not `dimension` finite
+    numbers, a word has two vectors, or no word of the vocabulary is there.
     """
-    wanted = {word.encode(): word for word in vocabulary.words[EOS:]}
+    wanted = {word.encode(): word for word in [SPECIALS[EOS], *vocabulary.words[len(SPECIALS) :]]}
     vectors: dict[str, Floats] = {}
     with open_text(path) as file:
         for number, line in enumerate(file, 1):
@@ -178,7 +176,7 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
             if not np.array_equal(vectors.setdefault(key, vector), vector):
                 problem = f"line {number}: {key!r} has another vector than before"
                 raise InputError(path, problem, "keep one of the lines")
-    if not vectors.keys() - set(SPECIALS):
+    if not vectors.keys() - {SPECIALS[EOS]}:
         raise InputError(path, "covers no word of the vocabulary", "use embeddings of the captions' language")
     return _table(list(vectors), np.stack(list(vectors.values())))
 
@@ -186,15 +184,12 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
 def coverage(table: pa.Table, captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> str:
     """One line: how many words of a vocabulary and of its captions have a vector, and whether EOS has one."""
     words = vocabulary.words[len(SPECIALS) :]
-    covered = set(table["word"].to_pylist())
+    ends = SPECIALS[EOS] in table["word"].to_pylist()
     tokens = pc.list_flatten(captions)
-    spoken = pc.sum(pc.is_in(tokens, value_set=pa.array(sorted(covered), pa.string()))).as_py() or 0
+    spoken = pc.sum(pc.is_in(tokens, value_set=table["word"].combine_chunks())).as_py() or 0
     share = spoken / max(1, len(tokens))
-    number = len(covered - set(SPECIALS))
-    line = f"{number:,} of {len(words):,} words have a vector: {share:.1%} of the words in the captions"
-    if SPECIALS[EOS] in covered:
-        return line
-    return f"{line}; {SPECIALS[EOS]} has none, so token-level smoothing leaves endings as they are"
+    line = f"{len(table) - ends:,} of {len(words):,} words have a vector: {share:.1%} of the words in the captions"
+    return line if ends else f"{line}; {SPECIALS[EOS]} has none, so token-level smoothing leaves endings as they are"
 
 
 def _table(words: list[str], vectors: Floats) -> pa.Table:

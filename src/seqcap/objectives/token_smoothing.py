@@ -22,9 +22,9 @@ class Config(Frozen):
 
 class Model(Objective):
     """alpha sum_t KL(r(. | y*_t) || p_t) + (1 - alpha) sum_t -log p_t(y*_t), up to a constant (eqs. 13, 14 and 16).
-    r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau), with e the embeddings of words, EOS
-    and <unk>, and f their counts in the training captions. Mean over the captions' tokens, EOS included. Tokens without
-    embedding are not smoothed (`smoothing.TokenTargets`).
+    r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau), with e the embeddings of words, <unk>
+    and EOS, and f their counts in the training captions (`smoothing.TokenTargets`). Mean over the captions' tokens, EOS
+    included.
 
     Args:
         config: its settings.

@@ -60,9 +60,9 @@ def score_ground_truth(captioner: Captioner, batch: Batch) -> tuple[Scored, Tens
 class TokenTargets(nn.Module):
     """Smoothed targets of tokens (eqs. 13, 14 and 16).
         r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau)
-    e are the embeddings [V, d] of the context, f its frequencies [V]. r is normalised over the tokens that have an
-    embedding: words, EOS and <unk>. A token without embedding keeps its own hard target: PAD, BOS, words that are not
-    in the embeddings file, and EOS and <unk> if the file lacks them.
+    e are the embeddings [V, d] of the context, f its frequencies [V]. <unk> and words without an embedding have a
+    constant one, as in the authors' code, whose cosine with others is about 0. r is normalised over words, <unk> and
+    EOS. PAD and BOS keep their own hard target, and so does EOS if the embeddings file lacks it.
 
     Args:
         tau: temperature of the similarities, above 0.
@@ -77,8 +77,12 @@ class TokenTargets(nn.Module):
         super().__init__()
         assert context.embeddings is not None
         self.tau, self.beta = tau, beta
+        vectors = context.embeddings.float()
+        without = ~vectors.any(1)
+        without[:UNK] = False
+        vectors = vectors.masked_fill(without[:, None], 1.0)
         # Not persistent: they come from files and would enlarge every checkpoint.
-        self.register_buffer("embeddings", normalize(context.embeddings.float(), dim=1), persistent=False)
+        self.register_buffer("embeddings", normalize(vectors, dim=1), persistent=False)
         self.register_buffer("frequencies", context.frequencies.float(), persistent=False)
 
     def rows(self, tokens: Tensor) -> Tensor:

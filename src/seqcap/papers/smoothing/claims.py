@@ -75,13 +75,9 @@ def stand_ins(results: Results) -> list[tuple[str, str]]:
             pairs.append((theirs, "; ".join(f"{label}: {updates:,} updates" for label, updates in learned.items())))
     if names := _captioners(results, "table3"):
         pairs.append(("an encoder-decoder with attention (Bahdanau et al.)", f"translator {names} of params.yaml"))
-    theirs = (
-        "GloVe, trained on the captions; in the authors' code the end of a caption and words without a vector have a "
-    )
-    theirs += "constant one, whose cosine with words is about 0"
-    ours = (
-        "the word embeddings of params.yaml, in which the end of a caption is a word, too, and all unknown ones are one"
-    )
+    theirs = "GloVe, trained on the captions; in the authors' code the end of a caption and words without a vector, as "
+    theirs += "the unknown one, have a constant one, whose cosine with words is about 0"
+    ours = "the word embeddings of params.yaml, in which the end of a caption is a word, too; the unknown word as there"
     pairs.append((theirs, ours))
     if ENSEMBLE in results.by_name:
         evaluation, members = results.evaluation(SERVER), results.by_name[ENSEMBLE].members
