@@ -70,6 +70,17 @@ def test_what_samples_cost_is_no_lack_of_collapse(sle):
     assert f"{np.exp(beams).mean():.0%} of its probability" in said
 
 
+def test_the_regime_is_told_by_shares_of_the_beam(sle):
+    """In print XE's samples have 74.2 of 102.5, SLL's 114.6 of 115.0."""
+    results = sle.read()
+    ours = []
+    for run in ("xe", "sll"):
+        best = results.scores.by_seed(run, "beam", "CIDEr").mean()
+        ours.append(results.scores.by_seed(run, "sample", "CIDEr", "every").mean() / best)
+    said = f"XE's samples have {ours[0]:.0%} and SLL's {ours[1]:.0%}; in print 72% and 100%."
+    assert said in words(sle)["The regime"]
+
+
 def test_policies_are_compared_with_as_many_steps_of_cross_entropy(sle):
     """By each measure of the paper's that was computed."""
     assert "Against cross-entropy of as many updates" not in words(sle)

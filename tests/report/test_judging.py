@@ -30,9 +30,9 @@ from seqcap.report.verdicts import (
 )
 
 
-def rising(of: Evidence, which: int, points: float = 12.0, level: float = 100.0) -> Evidence:
+def rising(of: Evidence, which: int, points: float = 12.0, level: float = 100.0, of_start: bool = False) -> Evidence:
     """The same where the run of a side had not converged."""
-    gain = Gain(points=points, level=level)
+    gain = Gain(points=points, level=level, of_start=of_start)
     sides = [
         one.model_copy(update={"gained": {one.runs[0]: gain}}) if which == n else one for n, one in enumerate(of.sides)
     ]
@@ -73,6 +73,8 @@ def test_q_that_is_below_its_bound_is_not_printed_as_the_bound():
         ({"difference": 1, "scatter": 1, "printed": (60, 50), "metric": "fixed_R@10"}, UNSURE, ""),
         ({"difference": 1, "scatter": 1, "printed": (52, 50)}, UNSURE, ""),
         ({"difference": 1, "scatter": 1}, UNSURE, ""),
+        # p is .062.
+        ({"difference": 2.2, "scatter": 1}, UNSURE, ""),
         # A difference that the paper prints the other way round is none to compare with.
         ({"difference": 1, "scatter": 1, "printed": (40, 50)}, UNSURE, ""),
         ({"seeds": 2, "printed": (60, 50)}, FEW_SEEDS, ""),
@@ -174,6 +176,14 @@ def test_what_would_be_found_alone_says_what_it_lacks():
         registered = Registered(day="2026-12-01", seeds=3, finds=2.0, needs=12)
         first, *_ = judge([of.model_copy(update={"registered": registered}), *nothing])
         assert first.judgement == f"cannot be decided at this scale (needs 12 seeds; {alone})"
+
+
+def test_a_difference_that_is_told_from_none_alone_excludes_nothing():
+    """Its interval is above 0 and below the printed 30, but among many claims about nothing it is not found."""
+    nothing = [evidence(claim=f"N{number}", difference=0.01, scatter=5) for number in range(9)]
+    first, *_ = judge([evidence(difference=8, scatter=1.5, printed=(80, 50)), *nothing])
+    assert 0 < first.first.low < first.first.high < 30
+    assert first.verdict == UNSURE
 
 
 def test_the_seeds_that_the_papers_difference_takes():
@@ -318,6 +328,25 @@ def test_only_what_a_claim_measures_excuses_it():
 def test_what_holds_has_its_dagger_too():
     (judged,) = judge([rising(evidence(), 0)])
     assert judged.judgement == "holds †"
+
+
+@pytest.mark.parametrize(("points", "verdict"), [(9.0, HOLDS), (11.0, UNSURE)])
+def test_what_holds_is_left_open_by_a_rise_that_closes_it(points: float, verdict: str):
+    """Of 110 against 100, where the side ahead gained .2."""
+    of = rising(evidence(difference=10, printed=(60, 50)), 1, points)
+    (judged,) = judge([of])
+    assert (judged.verdict, judged.judgement[-1]) == (verdict, "†")
+    assert bool(judged.size) == (verdict == HOLDS)
+    if verdict == UNSURE:
+        assert judged.judgement.startswith(f"cannot tell ({of.sides[1].label}, the side behind, was still rising")
+
+
+def test_a_start_that_was_still_rising_takes_nothing_from_what_starts_there():
+    """Both would rise; so a start is neither what catches up nor what a rise is measured against."""
+    (behind,) = judge([rising(evidence(difference=10), 1, of_start=True)])
+    assert behind.judgement == "holds †"
+    (ahead,) = judge([rising(rising(evidence(difference=-10), 0), 1, of_start=True)])
+    assert ahead.verdict == UNSURE
 
 
 # --- Several comparisons

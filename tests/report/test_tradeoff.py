@@ -11,6 +11,7 @@ from seqcap.report.tables import Measure, shown
 from seqcap.report.tradeoff import Curve, FixedNumber, OperatingPoint, Reading, choose, interpolate, meeting, nearest
 
 X, Y = Measure("greedy", "CIDEr"), Measure("greedy", "own_R@10")
+OWN = "own"  # the run whose value a point may be
 CURVE = Curve("A", ("a1", "a2", "a3"), (1.0, 2.0, 3.0))
 
 
@@ -131,8 +132,10 @@ def test_a_point_that_is_a_runs_value_is_that_runs_on_resampled_items():
 
 def test_the_place_where_curves_are_compared_knows_whose_it_is():
     run, (main, *others) = pair(m=(0.0, 2.0), a=(0.5, 1.5))
-    assert choose(run, main, others, X, 9, 1, ours=0.7, of_run="m0").of_run == "m0"
-    assert choose(run, main, others, X, 1.25, 1, ours=0.7, of_run="m0").of_run == ""
+    assert choose(run, main, others, X, 9, 1, of_run="m0").of_run == ""
+    run, (main, *others) = pair(own=0.7, m=(0.0, 2.0), a=(0.5, 1.5))
+    assert choose(run, main, others, X, 9, 1, of_run=OWN).of_run == OWN
+    assert choose(run, main, others, X, 1.25, 1, of_run=OWN).of_run == ""
     assert choose(run, main, others, X, 9, 1).of_run == ""
 
 
@@ -231,16 +234,15 @@ def test_a_number_in_a_table():
 # --- Where curves are compared
 
 
-def pair(**spans: tuple[float, float]) -> tuple[Results, list[Curve]]:
-    """Curves from one CIDEr to another."""
-    run = run_of(
-        *(scores(f"{name}{n}", x, 0.5, seeds=(1, 2)) for name, span in spans.items() for n, x in enumerate(span))
-    )
+def pair(own: float | None = None, **spans: tuple[float, float]) -> tuple[Results, list[Curve]]:
+    """Curves from one CIDEr to another, and run OWN with a CIDEr of its own."""
+    rows = [scores(f"{name}{n}", x, 0.5, seeds=(1, 2)) for name, span in spans.items() for n, x in enumerate(span)]
+    run = run_of(*rows, *([] if own is None else [scores(OWN, own, 0.5, seeds=(1, 2))]))
     return run, [Curve(name, (f"{name}0", f"{name}1"), (1.0, 2.0)) for name in spans]
 
 
 @pytest.mark.parametrize(
-    ("spans", "printed", "scale", "ours", "value"),
+    ("spans", "printed", "scale", "own", "value"),
     [
         # The paper's point if the curves get there.
         ({"m": (0.0, 2.0), "a": (0.5, 1.5), "b": (1.4, 1.0)}, 1.25, 1, 0.7, 1.25),
@@ -251,22 +253,23 @@ def pair(**spans: tuple[float, float]) -> tuple[Results, list[Curve]]:
         ({"m": (0.0, 1.0), "a": (2.0, 3.0), "b": (2.0, 3.0)}, 2.5, 1, None, 0.5),
     ],
 )
-def test_where_curves_are_compared(spans, printed: float, scale: float, ours: float | None, value: float):
-    run, (main, *others) = pair(**spans)
-    point = choose(run, main, others, X, printed, scale, ours)
+def test_where_curves_are_compared(spans, printed: float, scale: float, own: float | None, value: float):
+    run, (main, *others) = pair(own, **spans)
+    point = choose(run, main, others, X, printed, scale, OWN)
     assert point.value == pytest.approx(value)
     assert point.is_printed == (value * scale == printed)
 
 
 def test_a_point_that_fewer_than_half_reach_is_refused():
     spans = {"m": (0.0, 1.0), "a": (2.0, 3.0), "b": (2.0, 3.0), "c": (0.4, 0.6)}
-    run, (main, *others) = pair(**spans)
-    refused = choose(run, main, others, X, 9, 1, ours=0.9)
+    run, (main, *others) = pair(own=0.9, **spans)
+    refused = choose(run, main, others, X, 9, 1, of_run=OWN)
     assert refused.refused == "CIDEr 0.900 is refused: 1 of 4 methods reach it"
     assert reason(run, refused, main) == refused.refused
     # A single run is read where it is.
     assert number(run, refused, Curve("One", ("m0",), (None,))).by_seed == pytest.approx({1: 0.49, 2: 0.5})
-    assert choose(run, main, others, X, 9, 1, ours=0.5).refused == ""
+    run, (main, *others) = pair(own=0.5, **spans)
+    assert choose(run, main, others, X, 9, 1, of_run=OWN).refused == ""
 
 
 def test_each_seed_is_to_reach_the_point_where_half_of_the_curves_then_meet():

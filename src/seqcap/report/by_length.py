@@ -18,7 +18,7 @@ _KEYS = ["seed", "item", "rank"]
 def by_length(results: Results, name: str) -> Sample | Missing:
     """CIDEr of the kept beam captions with the highest log p / length of each item; a length is words and EOS."""
     if name not in results.by_name:
-        return Missing(f"run {name} is not part of these results", absent=True)
+        return Missing.run(name)
     scores = results.scores.by_rank(name, "beam", _CIDER)
     if scores.empty:
         return Missing(results.scores.why_missing(name, "beam", _CIDER))

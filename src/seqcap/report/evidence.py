@@ -69,6 +69,8 @@ class Gain(Frozen):
     points: float  # mean over seeds
     level: float = 100.0  # of the last quarter, in the same points; records of before do not have it
     measure: str = ""  # what the curve measures (`seqcap.report.convergence`); records of before do not have it
+    # Whether the curve is its captioner's pretraining: a run without updates is what others start from.
+    of_start: bool = False
 
 
 def _gain(value: Any) -> Any:
@@ -103,8 +105,8 @@ class Side(Frozen):
     @property
     def rise(self) -> float:
         """What it would gain if its runs' curve rose once more as it did, in the printed scale: as large a share of its
-        value as of its curve. 0 if it does not rise."""
-        shares = [gain.points / gain.level for gain in self.gained.values() if gain.level > 0]
+        value as of its curve. 0 if it does not rise, and of a start: what starts there would rise with it."""
+        shares = [gain.points / gain.level for gain in self.gained.values() if gain.level > 0 and not gain.of_start]
         return max(0.0, *shares) * abs(self.value) if shares else 0.0
 
     def only(self, seeds: Sequence[int]) -> Side:

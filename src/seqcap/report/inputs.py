@@ -273,7 +273,8 @@ class Results:
             if run.epochs == 0 and start.is_file():
                 frame = parquet.read_table(start, schemas.CURVES).to_pandas()
                 for gained in convergence.gains(frame[frame["seed"].isin(run.seeds)]).values():
-                    gains[run.name] = gained
+                    marked = {"of_start": True}
+                    gains[run.name] = {measure: gain.model_copy(update=marked) for measure, gain in gained.items()}
         return gains
 
     @cached_property
@@ -289,7 +290,7 @@ class Results:
         """The scores of several runs on the items that all of them have, or why there are none."""
         for name in names:
             if name not in self.by_name:
-                return Missing(f"run {name} is not part of these results", absent=True)
+                return Missing.run(name)
         samples = self.scores.samples(names, decoder, metric, captions)
         if isinstance(samples, Missing):
             return samples

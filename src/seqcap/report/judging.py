@@ -141,21 +141,23 @@ def claim_p(outcomes: Sequence[Outcome]) -> float | None:
     return min(against) if against else max(known)
 
 
-def _excused(outcome: Outcome, verdict: str) -> bool:
-    """Whether the side that lags was still rising so much that the same again, beyond what the other side gained, would
-    undo the verdict."""
+def _behind(outcome: Outcome, verdict: str) -> str:
+    """The side that is behind by a verdict, if it was still rising so much that the same again, beyond what the other
+    side gained, would undo the verdict; else ""."""
     evidence = outcome.evidence
-    # Only what a claim measures may excuse it.
-    if verdict not in (REVERSED, LESS) or not validated_by(evidence.metric) or not evidence.lagging.rising:
-        return False
-    lags = evidence.lagging
-    other = next(side for side in evidence.sides[:2] if side is not lags)
-    if verdict == REVERSED:
-        lacking = abs((outcome.difference or 0.0) - evidence.null)
-    else:
+    # Only what a claim measures may leave it open.
+    if verdict not in (HOLDS, REVERSED, LESS) or not validated_by(evidence.metric):
+        return ""
+    behind = evidence.lagging
+    ahead = next(side for side in evidence.sides[:2] if side is not behind)
+    if verdict == HOLDS:
+        behind, ahead = ahead, behind
+    if verdict == LESS:
         end = outcome.high if evidence.sign > 0 else outcome.low
         lacking = abs((outcome.expected or 0.0) - (end or 0.0))
-    return lags.rise - other.rise >= lacking
+    else:
+        lacking = abs((outcome.difference or 0.0) - evidence.null)
+    return behind.label if behind.rising and behind.rise - ahead.rise >= lacking else ""
 
 
 def _p_of_several(outcome: Outcome, number: int) -> float | None:
@@ -179,9 +181,9 @@ def _decided(outcome: Outcome, outcomes: Sequence[Outcome], others: Sequence[flo
     q = None if p is None else statistics.q_values([p, *others])[0]
     tested = replace(outcome, q=q)
     verdict = _verdict(tested)
-    excused = _excused(tested, verdict)
-    size = _size(tested) if verdict == HOLDS else ""
-    return replace(tested, verdict=UNSURE if excused else verdict, size=size, excused=excused)
+    behind = _behind(tested, verdict)
+    size = _size(tested) if verdict == HOLDS and not behind else ""
+    return replace(tested, verdict=UNSURE if behind else verdict, size=size, behind=behind)
 
 
 def _verdict(outcome: Outcome) -> str:

@@ -34,7 +34,7 @@ class Outcome:
     verdict: str = ""
     size: str = ""  # how much it is where it holds, beside the paper's
     detectable: float | None = None  # the smallest difference that four of five such comparisons find
-    excused: bool = False  # whether it cannot be told because the side that lags was still rising
+    behind: str = ""  # the side that was still rising, because of which it cannot be told
 
     @property
     def metric(self) -> str:
@@ -74,11 +74,16 @@ class Outcome:
         """The same, and what else kept the comparison from a verdict."""
         evidence = self.evidence
         reasons = [self.of_numbers]
-        if self.excused:
-            reasons.append(f"{evidence.lagging.label}, the side behind, was still rising")
+        if self.behind:
+            reasons.append(f"{self.behind}, the side behind, was still rising")
         if evidence.registered and self.verdict == UNDECIDABLE:
             reasons.append(evidence.registered.lacks)
         return "; ".join(filter(None, reasons))
+
+    @property
+    def excused(self) -> bool:
+        """Whether what speaks against its claim cannot be told because of the side that was still rising."""
+        return bool(self.behind) and self.behind == self.evidence.lagging.label
 
     @property
     def wanted(self) -> float | None:
@@ -110,8 +115,8 @@ class Outcome:
     @property
     def _why_unsure(self) -> str:
         """What keeps a comparison from a verdict. What it could have found says nothing where it has found as much."""
-        if self.excused:
-            return f"{self.evidence.lagging.label}, the side behind, was still rising"
+        if self.behind:
+            return f"{self.behind}, the side behind, was still rising"
         detectable = "" if self.detectable is None else f"could have found {self.number(self.detectable)}"
         return self._alone or detectable
 
@@ -263,7 +268,7 @@ class Judgement:
         deciding = self.deciding
         metrics = {outcome.metric for outcome in outcomes}
         alike = {outcome.verdict for outcome in outcomes} == {UNSURE}
-        if not alike or len(metrics) == 1 or deciding.excused or deciding.found_alone or deciding.detectable is None:
+        if not alike or len(metrics) == 1 or deciding.behind or deciding.found_alone or deciding.detectable is None:
             return ""
         return f"could have found {deciding.number(deciding.detectable)} {deciding.metric}"
 

@@ -18,6 +18,7 @@ from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Results
 from seqcap.report.paper import Rows
 from seqcap.report.reported import ReportedRun
+from seqcap.report.statistics import absent_run
 from seqcap.report.summary import RESULTS, VERSION, Summary, foremost
 from seqcap.report.texts import Texts
 from seqcap.report.verdicts import COUNTED, NOT_RUN, UNTESTABLE
@@ -26,7 +27,6 @@ DATA_FILES = "texts/*"  # part of the code of every module that imports this one
 _TEXTS = Texts(Path(__file__).with_name("texts"))
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
-_ABSENT = re.compile("run (.+) is not part of these results")  # why a comparison has no numbers
 _MOST_ROWS = 70  # of a table on a page; a longer one is a file beside it
 _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
@@ -133,7 +133,7 @@ def _why_not_run(judged: Sequence[JudgedClaim]) -> list[str]:
         for outcome in judged_claim.judged.outcomes
         if outcome.verdict == NOT_RUN
     )
-    absent = {reason: found.group(1) for reason in reasons if (found := _ABSENT.fullmatch(reason))}
+    absent = {reason: run for reason in reasons if (run := absent_run(reason))}
     others = [reason for reason in reasons if reason not in absent]
     return [*([f"runs that are not part of these results: {'; '.join(absent.values())}"] if absent else []), *others]
 

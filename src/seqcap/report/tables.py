@@ -376,7 +376,7 @@ def published_cells(
         if not name:
             ours = Estimate(None, remarks=("another system's published number; not re-run",))
         elif name not in results.by_name:
-            ours = Estimate(None, remarks=(f"run {name} is not part of these results",), absent=True)
+            ours = shown(Missing.run(name), "")
         else:
             ours = Measure(decoder, metric, captions).of(results, name)
         placed.append((Cell.beside(printed, metric, ours, data), name, decoder))

@@ -278,18 +278,17 @@ def choose(
     measure: Measure,
     printed: float,
     scale: float,
-    ours: float | None = None,
     of_run: str = "",
 ) -> OperatingPoint | None:
     """The operating point of curves, chosen by `measure` alone, not by the compared numbers.
 
     The stretches are those that the main curve covers (all, if it is not part of this run), and among them those that
-    most others cover, too. The point is the paper's value, `printed` in `scale`, if it is in one of them; else `ours`,
-    if that is; else the middle of the longest, but not below `ours`. A curve covers what it covers with each of its
-    seeds, whose curve covers its range but for a tenth at either end; where fewer than half of the curves then cover
-    something together, what it covers on average. If some of its neighbouring runs have several training seeds both,
-    only the ways between such runs count: elsewhere a comparison is no test. A point that fewer than half of the curves
-    reach is refused. `of_run`: the run whose value `ours` is.
+    most others cover, too. The point is the paper's value, `printed` in `scale`, if it is in one of them; else that of
+    `of_run`, a run, if that is; else the middle of the longest, but not below the run's. A curve covers what it covers
+    with each of its seeds, whose curve covers its range but for a tenth at either end; where fewer than half of the
+    curves then cover something together, what it covers on average. If some of its neighbouring runs have several
+    training seeds both, only the ways between such runs count: elsewhere a comparison is no test. A point that fewer
+    than half of the curves reach is refused.
     """
     levels = [of_curve for curve in (main, *others) if len(of_curve := _levels(results, curve, measure)) > 1]
     for with_each_seed in (True, False):
@@ -300,16 +299,22 @@ def choose(
             break
     if not stretches.ways:
         return None
-    value = printed / scale
-    if stretches.covering(value, value) < stretches.most:
-        value = stretches.middle()
-        if ours is not None and (value < ours or stretches.covering(ours, ours) == stretches.most):
-            value = ours
-    point = OperatingPoint(measure, value, printed, scale, of_run=of_run if value == ours else "")
+    value, run = _chosen(stretches, printed / scale, of_run, level(results, of_run, measure) if of_run else None)
+    point = OperatingPoint(measure, value, printed, scale, of_run=run)
     reach = sum(min(of_curve) <= value <= max(of_curve) for of_curve in levels)
     if 2 * reach < len(levels):
         return replace(point, refused=f"{point.words()} is refused: {reach} of {len(levels)} methods reach it")
     return point
+
+
+def _chosen(stretches: _Stretches, printed: float, of_run: str, ours: float | None) -> tuple[float, str]:
+    """Where curves are compared, and the run whose value `ours` that is; "" if it is none's."""
+    if stretches.covering(printed, printed) == stretches.most:
+        return printed, ""
+    middle = stretches.middle()
+    if ours is not None and (middle < ours or stretches.covering(ours, ours) == stretches.most):
+        return ours, of_run
+    return middle, ""
 
 
 @dataclass(frozen=True)

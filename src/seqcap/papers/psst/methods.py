@@ -11,7 +11,7 @@ from seqcap.report.inputs import Results
 from seqcap.report.paper import read_yaml
 from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Measure
-from seqcap.report.tradeoff import Curve, OperatingPoint, choose, level, nearest
+from seqcap.report.tradeoff import Curve, OperatingPoint, choose, nearest
 
 IMAGE, SECOND = "image", "image2"
 
@@ -56,19 +56,8 @@ class Place(Frozen):
             others = [line for method, line in curves(results, self.task).items() if method in self.others]
         else:
             others = [line for rhos in by_rho(results).values() for line in rhos.values() if line != main]
-        return choose(
-            results, main, others, measure, self.printed, self.scale, self._level(results), self._of_run(results)
-        )
-
-    def _level(self, results: Results) -> float | None:
-        """The value of the method whose own value the point may be."""
-        run = self._of_run(results)
-        return level(results, run, Measure("greedy", self.metric)) if run else None
-
-    def _of_run(self, results: Results) -> str:
-        """The run of the method whose own value the point may be; "" without one."""
         runs = curve(results, self.level, self.task).runs if self.level else ()
-        return runs[0] if runs else ""
+        return choose(results, main, others, measure, self.printed, self.scale, of_run=runs[0] if runs else "")
 
     def at(self, results: Results, method: str) -> str:
         """The run of a method that is nearest to the point; "" if there is none."""
@@ -90,14 +79,14 @@ class Place(Frozen):
         refused = f" {point.refused}." if point.refused else ""
         if point.is_printed:
             return f"The operating point is the paper's, {point.words()}.{refused}"
-        theirs, rule = point.words(self.printed / self.scale), self.rule(results, point)
+        theirs, rule = point.words(self.printed / self.scale), self.rule(point)
         return f"The paper's operating point is {theirs}. Ours is {point.words()}, {rule}.{refused}"
 
-    def rule(self, results: Results, point: OperatingPoint) -> str:
+    def rule(self, point: OperatingPoint) -> str:
         """How the point was chosen."""
         if point.is_printed:
             return "the paper's"
-        if point.value == self._level(results):
+        if point.of_run:
             return RULES["level"].format(method=METHODS[self.level].label)
         return RULES["middle"]
 

@@ -176,7 +176,7 @@ def operating(results: Results) -> list[Cell]:
         point, row = place.point(results), f"{place.name}: {registry.find(place.metric).label}"
         ours = Estimate(None)
         if point:
-            ours = Estimate(point.value, remarks=tuple(filter(None, (place.rule(results, point), point.refused))))
+            ours = Estimate(point.value, remarks=tuple(filter(None, (place.rule(point), point.refused))))
         decimals, data = 4 if place.scale == 1 else 2, results.stand_in(place.task)
         cells.append(Cell("", row, "where", "", f"{place.printed:g}", ours, place.scale, decimals, data))
     return cells

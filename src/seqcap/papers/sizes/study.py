@@ -86,7 +86,7 @@ class Slope:
         numbers = []
         for name in self.runs:
             if name not in results.by_name:
-                return Missing(f"run {name} is not part of these results", absent=True)
+                return Missing.run(name)
             number = Measure(self.decoder, METRIC).number(results, name)
             if isinstance(number, Missing):
                 return number

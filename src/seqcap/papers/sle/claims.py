@@ -82,10 +82,24 @@ def _regime(results: Results) -> str:
         printed=printed,
         ours=ours,
         others=f" ({others})" if others else "",
+        shares=_shares(results),
         elsewhere=_elsewhere(results) if ours > printed else "",
         memory=_memory(results),
         late=_late_gains(results),
     )
+
+
+def _shares(results: Results) -> str:
+    """How much of their best beam captions' CIDEr the samples of XE and SLL have, here and in print: how far there
+    was to go, and how far it went. Table 4's CIDEr of beams is that of their best captions."""
+    ours, printed = [], []
+    for name, row in (("xe", "XE"), (SLL, "SLL")):
+        best, samples = level(results, name, _BEAM), level(results, name, _SAMPLES)
+        if best is None or samples is None:
+            return ""
+        ours.append(samples / best)
+        printed.append(_printed(results, "table4", f"{row} (rs)") / _printed(results, "table4", f"{row} (bs)"))
+    return f" {ClaimsFile.of(results).remark('shares', ours=ours, printed=printed)}"
 
 
 def _memory(results: Results) -> str:

@@ -19,7 +19,7 @@ class Vocabulary(OfOneRun):
 
     def number(self, results: Results) -> Number | Missing:
         if self.run not in results.by_name:
-            return Missing(f"run {self.run} is not part of these results", absent=True)
+            return Missing.run(self.run)
         decoded = results.decoded(self.run)
         best = decoded[(decoded["decoder"] == "beam") & (decoded["rank"] == 0)]
         used = {seed: _used(best[best["seed"] == seed]) for seed in sorted(best["seed"].unique().tolist())}
