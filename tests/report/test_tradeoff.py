@@ -8,7 +8,17 @@ from seqcap import papers
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Contrast, Missing, Number, difference
 from seqcap.report.tables import Measure, shown
-from seqcap.report.tradeoff import Curve, FixedNumber, OperatingPoint, Reading, choose, interpolate, meeting, nearest
+from seqcap.report.tradeoff import (
+    Curve,
+    FixedNumber,
+    OperatingPoint,
+    Reading,
+    choose,
+    interpolate,
+    meeting,
+    mixture,
+    nearest,
+)
 
 X, Y = Measure("greedy", "CIDEr"), Measure("greedy", "own_R@10")
 OWN = "own"  # the run whose value a point may be
@@ -82,11 +92,10 @@ def test_beyond_the_outermost_points_is_nothing(where: float):
     assert len(places) == 0
 
 
-def test_of_several_crossings_the_better_one_counts():
-    x, y = np.array([1.2, 0.8, 1.2]), np.array([10.0, 20.0, 50.0])
-    higher, places = interpolate(x, y, 1.0)
-    assert (higher, places.tolist()) == (35.0, [0.5, 1.5])
-    assert interpolate(x, y, 1.0, lower=True)[0] == 15.0
+@pytest.mark.parametrize(("y", "last"), [((10.0, 20.0, 50.0), 35.0), ((50.0, 20.0, 10.0), 15.0)])
+def test_of_several_crossings_the_last_one_counts(y: tuple[float, ...], last: float):
+    found, places = interpolate(np.array([1.2, 0.8, 1.2]), np.array(y), 1.0)
+    assert (found, places.tolist()) == (last, [0.5, 1.5])
 
 
 # --- Readings
@@ -173,11 +182,15 @@ def test_resamples_that_do_not_get_there_are_told_or_too_many():
 
 
 def test_several_crossings_are_told():
-    run = run_of(scores("a1", 1.2, 0.2), scores("a2", 0.8, 0.4), scores("a3", 1.2, 0.7))
+    """All columns of a row are of the same runs: those beside the last."""
+    run = run_of(scores("a1", 1.2, 0.7, seeds=(1,)), scores("a2", 0.8, 0.4), scores("a3", 1.2, 0.2))
     found = number(run, at(1.0))
-    assert found.value == pytest.approx(0.55)
-    assert found.remarks == ("A passes CIDEr 1.000 2 times: the better reading is given",)
-    assert number(run, at(1.0), measure=Measure("greedy", "own_rank")).value == pytest.approx(4.5)
+    assert found.value == pytest.approx(0.3)
+    assert list(found.by_seed) == [1, 2, 3]
+    assert found.remarks == ("A passes CIDEr 1.000 2 times: it is read at the last",)
+    assert mixture(run, CURVE, at(1.0)) == pytest.approx({"a2": 0.5, "a3": 0.5})
+    # It is read before where it does not get there again.
+    assert number(run_of(scores("a1", 1.2, 0.7), scores("a2", 0.8, 0.4), scores("a3", 0.9, 0.2)), at(1.0)).value > 0.5
 
 
 def test_seeds_are_those_of_the_runs_beside_the_point():

@@ -2,7 +2,8 @@
 has a given value.
 
 Between runs of neighbouring weights a curve is linear; beyond the outermost ones an operating point is "not reached".
-If a curve passes it several times, the better reading counts, and a remark says so.
+If a curve passes it several times, it is read where it does so last, with the larger weight, by whatever measure;
+a remark says so.
 
 Every training seed has its own curve, and so has every resample of the test items; each is read at the same place,
 which gives the interval. A place that is a run's own value is that run's on resampled items, too: what makes items easy
@@ -123,17 +124,16 @@ class Reading:
     def _read(
         self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint, moves: Floats | float
     ) -> Number | Missing:
-        lower = registry.find(self.measure.metric).direction == "lower"
-        value, places = interpolate(_means(x), _means(y), point.value, lower)
+        value, places = interpolate(_means(x), _means(y), point.value)
         label = self.curve.label
         if not len(places) and not self.moved:
             low, high = point.number(float(_means(x).min())), point.number(float(_means(x).max()))
             return Missing(f"{label} does not reach {point.words()}: it goes from {low} to {high}")
         remarks = []
         if len(places) > 1:
-            remarks.append(f"{label} passes {point.words()} {len(places)} times: the better reading is given")
+            remarks.append(f"{label} passes {point.words()} {len(places)} times: it is read at the last")
         # Only seeds of the two runs beside the point matter: runs farther away do not change the value.
-        beside = {int(end) for place in places for end in (np.floor(place), np.ceil(place))}
+        beside = {int(end) for place in places[-1:] for end in (np.floor(place), np.ceil(place))}
         seeds = sorted(set.intersection(*(set(x[run].seeds.tolist()) for run in beside or range(len(x)))))
         if not seeds:
             return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
@@ -144,8 +144,8 @@ class Reading:
         by_seed, resampled = dict[int, float](), dict[int, Floats]()
         for seed in seeds:
             where = self.moved.get(seed, point.value)
-            by_seed[seed], _ = interpolate(_values(x, seed), _values(y, seed), where, lower)
-            resampled[seed] = read_all(_resampled(x, seed), _resampled(y, seed), where + moves, lower)
+            by_seed[seed], _ = interpolate(_values(x, seed), _values(y, seed), where)
+            resampled[seed] = read_all(_resampled(x, seed), _resampled(y, seed), where + moves)
         reached = [seed for seed in seeds if not math.isnan(by_seed[seed])]
         missed = [str(seed) for seed in seeds if seed not in reached]
         unreached = float(np.isnan(list(resampled.values())).any(axis=0).mean())
@@ -190,7 +190,7 @@ class FixedNumber:
 
 
 def mixture(results: Results, curve: Curve, point: OperatingPoint, seed: int | None = None) -> dict[str, float]:
-    """Run -> its share in a mixture of two neighbouring runs that has the point's value, the first such two along the
+    """Run -> its share in a mixture of two neighbouring runs that has the point's value, the last such two along the
     curve. The values are those with a training seed (a run without it has its mean) or, without `seed`, the means. A
     single run is all of the mixture; where the curve does not get there, it is empty."""
     samples = _samples(results, curve.runs, point.measure)
@@ -199,11 +199,14 @@ def mixture(results: Results, curve: Curve, point: OperatingPoint, seed: int | N
     if len(samples) == 1:
         return {curve.runs[0]: 1.0}
     values = _means(samples) if seed is None else _values(samples, seed)
-    for (before, after), share in zip(pairwise(curve.runs), _shares(values, point.value), strict=True):
-        if not np.isnan(share):
-            shares = {before: 1.0 - float(share), after: float(share)}
-            return {name: part for name, part in shares.items() if part > 0}
-    return {}
+    shares = _shares(values, point.value)
+    reached = np.flatnonzero(~np.isnan(shares))
+    if not len(reached):
+        return {}
+    last = int(reached[-1])
+    share = float(shares[last])
+    parts = {curve.runs[last]: 1.0 - share, curve.runs[last + 1]: share}
+    return {name: part for name, part in parts.items() if part > 0}
 
 
 def meeting(results: Results, one: Curve, other: Curve, point: OperatingPoint | None) -> dict[int, float]:
@@ -247,21 +250,22 @@ def _inside(low: float, high: float) -> tuple[float, float]:
     return low + margin, high - margin
 
 
-def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
-    """y where a curve through points (x, y) [points] has x = `where`, NaN without such a place, and all of these [n]:
-    1.5 is halfway between the second and third point. Of several the highest y counts, with `lower` the lowest."""
+def interpolate(x: Floats, y: Floats, where: float) -> tuple[float, Floats]:
+    """y where a curve through points (x, y) [points] last has x = `where`, NaN without such a place, and all of these
+    places [n]: 1.5 is halfway between the second and third point."""
     shares = _shares(x, where)
     reached = np.flatnonzero(~np.isnan(shares))
     places = np.unique(np.round(reached + shares[reached], _DECIMALS))
-    return float(read_all(x[None], y[None], where, lower)[0]), places
+    return float(read_all(x[None], y[None], where)[0]), places
 
 
-def read_all(x: Floats, y: Floats, where: Floats | float, lower: bool = False) -> Floats:
-    """y [n] where each of n curves, x and y [n, points], has x = `where`, one for all or [n]; arguments as of
-    `interpolate`."""
+def read_all(x: Floats, y: Floats, where: Floats | float) -> Floats:
+    """y [n] where each of n curves, x and y [n, points], last has x = `where`, one for all or [n]."""
     values = y[:, :-1] + _shares(x, where) * np.diff(y, axis=1)
-    better: Floats = (np.fmin if lower else np.fmax).reduce(values, axis=1)
-    return better
+    last = values.shape[1] - 1 - (~np.isnan(values[:, ::-1])).argmax(axis=1)
+    # A curve that is nowhere there has no value in its last column either.
+    found: Floats = values[np.arange(len(values)), last]
+    return found
 
 
 def _shares(x: Floats, where: Floats | float) -> Floats:
