@@ -237,6 +237,30 @@ def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(mo
     assert "De-En" not in said
 
 
+def test_lengths_of_translations_stand_beside_what_the_brevity_penalty_leaves(monkeypatch: pytest.MonkeyPatch):
+    """Sentences of 8 words where references have 10 leave exp(1 - 10 / 8); longer ones all of the score."""
+    made = of("de_en")
+    scores = made.scores
+
+    def measured(evaluation: str) -> list[dict[str, object]]:
+        written = {"de_en_tok": 8.0, "de_en_mle": 12.0}
+        return [
+            row | {"statistics": [*row["statistics"][:-2], written.get(row["run"], 9.0), 10.0]}
+            if "statistics" in row
+            else row
+            for row in scores(evaluation)
+        ]
+
+    monkeypatch.setattr(made, "scores", measured)
+    made.seeds = (1, 2, 3)
+    (said,) = [text for text in claims.remarks(made.read(), []) if text.startswith("*Lengths of translations*")]
+    assert "where references have 10.00: MLE 12.00 (1.000); tok | Glove sim 8.00 (0.779)" in said
+    assert not [text for text in claims.remarks(of("lstm").read(), []) if "Lengths of translations" in text]
+    # No loss has three seeds.
+    made.seeds = (1, 2)
+    assert not [text for text in claims.remarks(made.read(), []) if "Lengths of translations" in text]
+
+
 # --- Figures
 
 

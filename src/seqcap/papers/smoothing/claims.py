@@ -158,11 +158,28 @@ def _determined(part: Part) -> dict[str, Any]:
     return {"level": level, "printed": part.printed[MLE]} if perfect else {}
 
 
+def _lengths(part: Part) -> dict[str, Any]:
+    """How long translations of the beam are, and what BLEU's brevity penalty leaves of their score, of losses with
+    enough seeds: a beam without length normalisation may lose by that alone."""
+    of_losses, references = [], 0.0
+    for loss, run in part.runs.items():
+        sample = part.results.scores.sample(run.name, "beam", part.facts.metric, "best")
+        if sample is None or (loss != MLE and len(run.seeds) < LEAST_SEEDS):
+            continue
+        # The last two counts of a sentence (`seqcap.evaluation.translations`).
+        written, expected = np.moveaxis(sample.statistics[:, :, -2:].mean(axis=0), -1, 0)
+        penalty = float(np.exp(np.minimum(0.0, 1.0 - expected / written)).mean())
+        of_losses.append(f"{part.losses[loss].row} {written.mean():.2f} ({penalty:.3f})")
+        references = float(expected.mean())
+    return {"losses": "; ".join(of_losses), "references": references} if len(of_losses) > 1 else {}
+
+
 # Paragraph of claims.yaml -> the values of its phrase on a part, which parts it is of, what stands between phrases.
 _VALUES: Mapping[str, tuple[Callable[[Part], dict[str, Any]], str, str]] = {
     "most": (_most, "", "; "),
     "lazy": (_lazy, "table1", "; "),
     "print": (_in_print, "table1", "; "),
     "policy": (_policy_gradient, "table1", " and "),
+    "lengths": (_lengths, "table3", ". "),
     "determined": (_determined, "table3", " and "),
 }
