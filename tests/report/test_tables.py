@@ -81,6 +81,17 @@ def test_a_row_of_a_run_that_is_not_there_is_counted_alone():
     assert "run b is not part" not in text
 
 
+def test_a_table_without_a_row_of_ours_is_a_line():
+    """Other systems' published numbers alone are no comparison."""
+    gone = cell("b", "x", "run b is not part of these results", value=None)
+    gone = replace(gone, ours=replace(gone.ours, absent=True))
+    other = cell("a", "x", "another system's published number; not re-run", value=None)
+    text = tables.Table("A table", "Its reading.", [other, gone]).markdown()
+    assert "| a |" not in text
+    assert text.endswith("Its reading.\n\nNo row of it is part of this run. The published numbers are in its CSV file.\n")
+    assert "| a |" in tables.Table("A table", "Its reading.", [other]).markdown()
+
+
 def pair(**changes: object) -> list[dict[str, object]]:
     """SLL is .1 above XE for every image; corpus values .3 apart."""
     keys = {"seed": 1, "decoder": "beam", "metric": "METEOR"} | changes

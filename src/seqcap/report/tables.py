@@ -34,6 +34,7 @@ COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "
 _ARROWS = {"higher": "↑", "lower": "↓", "": ""}
 SEEDS = "the range over seeds (lowest and highest), no interval"
 ONE_SEED = "one training seed: the interval is over test"
+_NOT_RUN = "No row of it is part of this run. The published numbers are in its CSV file."
 _NO_NUMBER = "the paper reports no number"
 _FEW = "°: fewer than three training seeds, an estimate; with one, [ ] is over test items alone."
 # Metrics of data whose every fact is known.
@@ -148,6 +149,8 @@ class Table:
         for cell in self.cells:
             rows.setdefault((cell.block, cell.row), {})[cell.column] = cell
         present = {key: row for key, row in rows.items() if not _is_absent(row)}
+        if len(present) < len(rows) and all(cell.ours.value is None for cell in self.cells):
+            return "\n".join([*lines, _NOT_RUN, ""])
         shown = [cell for row in present.values() for cell in row.values()]
         counts = {key: words for key, row in present.items() if (words := _counts(row))}
         of_all = next(iter(counts.values())) if len(set(counts.values())) == 1 else ""
