@@ -88,7 +88,7 @@ def test_a_table_without_a_row_of_ours_is_a_line():
     other = cell("a", "x", "another system's published number; not re-run", value=None)
     text = tables.Table("A table", "Its reading.", [other, gone]).markdown()
     assert "| a |" not in text
-    assert text.endswith("Its reading.\n\nNo row of it is part of this run. The published numbers are in its CSV file.\n")
+    assert text.endswith("\n\nNo row of it is part of this run. The published numbers are in its CSV file.\n")
     assert "| a |" in tables.Table("A table", "Its reading.", [other]).markdown()
 
 
