@@ -1,13 +1,15 @@
 """The parameter files: what is read from them, and the one line that a wrong one gets."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from dvc.utils.hydra import apply_overrides
-from parameter_files import FILES, ROOT, ParameterFiles
+from parameter_files import FILES, ROOT, ParameterFiles, resolve
 from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
+from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.overlay import overlay
 from seqcap.pipeline.parameter_files import parameter_files
 from seqcap.pipeline.params import read_params
@@ -291,3 +293,28 @@ def test_another_architecture_leaves_nothing_of_the_model(tmp_path):
     assert values["captioners"]["lstm"]["model"] == {"hidden": 8, "image_input": "x"}
     overlay(values, {"captioners": {"lstm": {"model": {"layers": 2}, "architecture": "transformer"}}}, tmp_path)
     assert values["captioners"]["lstm"] == {"architecture": "transformer", "seeds": 5, "model": {"layers": 2}}
+
+
+# --- Experiments
+
+
+EXPERIMENTS = sorted((ROOT / "experiments").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda path: path.stem)
+def test_a_committed_experiment_names_what_is_there(files, experiment: Path):
+    """Every run, group and setting that it changes exists, and the stages of what it leaves can be made."""
+    changes = YAML(typ="safe").load(experiment.read_text())
+    tasks = changes.get("params.yaml", {}).get("tasks") or {}
+    if any(task and task.get("dataset", "scenes") != "scenes" for task in tasks.values()):
+        set_roots(tasks, files.folder / "data", experiment)
+    apply_overlay(files.folder, changes, experiment)
+    trained = {run.name for config in resolve(read_params(files.folder))["train"].values() for run in config.runs}
+    assert trained
+    for file, change in changes.items():
+        runs = (change or {}).get("runs", {})
+        known = trained | set(YAML(typ="safe").load((ROOT / file).read_text()).get("runs", {}))
+        for run in runs.values():
+            like = (run or {}).get("like", [])
+            known |= {like} if isinstance(like, str) else set(like)
+        assert set(runs) <= known, file
