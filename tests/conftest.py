@@ -7,6 +7,7 @@ import json
 import os
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
 import zipfile
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from seqcap.spice.parser import Parser
 
 ROOT = Path(__file__).parents[1]
+
+# A shell's background jobs ignore Ctrl-C, and so would what tests start and then interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # Folders whose tests load the same things: Java's METEOR, spaCy, METEOR's tables.
