@@ -145,6 +145,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
         return found
     across = report.papers[ACROSS]
     on_scenes = across.said["datasets"] == ["scenes"]
+    found["on_scenes"] = on_scenes
     found["on"] = "generated scenes" if on_scenes else ", ".join(across.said["datasets"])
     found["trained_on"] = _trained_on(across.provenance["data"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
