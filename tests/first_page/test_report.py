@@ -159,7 +159,7 @@ def test_a_paper_is_of_the_first_folder_of_other_data_that_has_it(here: Path):
     write_report_config("a", "b", Photos=["reports/none", "reports/longer", "reports/all"])
     page = written()
     assert "longer/a/report.md" in page
-    assert "all/a/report.md" not in page
+    assert "[A](all/a/report.md) was run there again " in page
     assert "all/b/report.md" in page
     assert "left out" not in page
 
@@ -478,6 +478,29 @@ def test_unknown_words_in_published_captions_are_told(here: Path):
     for file in Path("reports").glob("*/*/results/captions/many_beam.json.gz"):
         file.unlink()
     assert "lder decoding" not in written()
+
+
+def test_the_same_paper_on_the_same_data_by_another_experiment(here: Path):
+    """Its first results are those of all tables; how the others compare with them, and their origin, is told."""
+    invented_results("a")
+    again = [recorded("a", seeds=5), recorded("a", claim="C2", left="c", **UNSURE)]
+    again += [recorded("a", claim="C3", left="d", **REVERSED), recorded("a", claim="C4", left="e")]
+    first = [recorded("a"), recorded("a", claim="C2", left="c"), recorded("a", claim="C3", left="d")]
+    invented_results("a", records=first, folder="reports/photos")
+    invented_results("a", records=again, folder="reports/photos_gpu", commit="ba9876543210")
+    write_report_config("a", Photos=["reports/photos", "reports/photos_gpu"])
+    page = written()
+    (told,) = [line for line in page.splitlines() if " was run there again " in line]
+    assert told.startswith("[A](photos_gpu/a/report.md) was run there again (")
+    assert "; `ba9876543210`; " in told
+    counted = "3 comparisons that both have, 1 have the same sign, by both intervals, 1 the opposite one, 1 are open."
+    assert counted in told
+    assert " Its main claim's, CIDEr of 5 samples: A against B: +1.5 [" in told
+    (row,) = [line for line in page.splitlines() if " on Photos, again | " in line]
+    assert "`ba9876543210`" in row
+    assert Path("reports/report.html").read_text(encoding="utf-8").count("Photos, A: a paper</h1>") == 2
+    write_report_config("a", Photos="reports/photos")
+    assert "there again" not in written()
 
 
 def test_how_often_exchanged_facts_mislead_is_told_by_mean_and_worst_kind(tmp_path: Path):
