@@ -87,6 +87,10 @@ class Reported:
         known = [(self.papers[paper], summary) for paper, summary in papers if paper in self.papers]
         return [str(there.said["label"]) for here, there in known if elsewhere.has_another_judge(here, there)]
 
+    def has_only_sentences(self, data: str) -> bool:
+        tasks = [task for summary in self.published[data].values() for task in summary.provenance["data"]]
+        return bool(tasks) and all(task["kind"] == "sentences" for task in tasks)
+
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""
         folder = self.folder_of(paper, data)

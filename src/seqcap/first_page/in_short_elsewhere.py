@@ -26,7 +26,7 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[M
     caveat = [_how_alike(of) if number > 1 else "", _turned(report, data, of), _turned_details(of)]
     caveat += [_of_the_judge(data, main), _counted_there(report, data), _decided_there_alone(report, data)]
     caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
-    only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
+    only = " (sentences, not pictures)" if report.has_only_sentences(data) else ""
     return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)))
 
 
@@ -163,8 +163,3 @@ def _lacking_there(report: Reported, data: str) -> str:
     if told and ACROSS not in report.published[data]:
         told.append("the table of all objectives, so that picks are of scenes alone")
     return f"Lacking there: {'; '.join(told)}." if told else ""
-
-
-def _has_only_sentences(report: Reported, data: str) -> bool:
-    tasks = [task for summary in report.published[data].values() for task in summary.provenance["data"]]
-    return bool(tasks) and all(task["kind"] == "sentences" for task in tasks)

@@ -29,6 +29,7 @@ from seqcap.first_page.overview import (
     Overview,
 )
 from seqcap.first_page.uses import uses
+from seqcap.first_page.what_differs import what_differs
 from seqcap.report import provenance
 from seqcap.report.summary import RESULTS, Summary
 from seqcap.report.texts import Texts
@@ -236,6 +237,7 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
         "divided": [(paper, pair) for paper, pair in alike if pair.claim.id in turned],
         "one_sided": one_sided,
         "neither": [(paper, pair) for paper, pair in deciding if not (pair.here.side or pair.there.side)],
+        "differing": what_differs(report.papers, report.published[data]),
         "again": [_again(report, data, folder) for folder in report.again[data]],
     }
 
@@ -247,7 +249,6 @@ def _again(report: Reported, data: str, folder: Path) -> dict[str, Any]:
     return {
         "name": report.linked(folder, str(summary.said["label"])),
         "sizes": sizes([summary]),
-        "origin": _origin(summary, "")[0],
         "compared": len(compared),
         "alike": sum(pair.alike for pair in compared),
         "opposite": sum(pair.opposite for pair in compared),
