@@ -10,6 +10,7 @@ from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.convergence import QUALITY
 from seqcap.report.inputs import Results
+from seqcap.report.longer import gains
 from seqcap.report.markdown import by_number
 from seqcap.report.rates import late_on_val, rates_on_val
 from seqcap.report.statistics import Missing
@@ -57,14 +58,8 @@ def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
 
 def _longer(results: Results) -> str:
     """Whether rewards gain what further steps of cross-entropy do not, by each measure of quality of the paper's."""
-    told = []
-    for metric in _QUALITY:
-        gains = {name: Measure("beam", metric).gain(results, name, _LONGER) for name in (SLL, "sll_me", SLE)}
-        known = {results.by_name[name].label: gain for name, gain in gains.items() if gain.value is not None}
-        if known:
-            words = ", ".join(f"{gain.signed(100, 1)} ({label})" for label, gain in known.items())
-            told.append(f"{metric} {words}")
-    return ClaimsFile.of(results).remark("longer", gains="; ".join(told)) if told else ""
+    gained = gains(results, (SLL, "sll_me", SLE), _LONGER, _QUALITY)
+    return ClaimsFile.of(results).remark("longer", gains=gained) if gained else ""
 
 
 def _regime(results: Results) -> str:
