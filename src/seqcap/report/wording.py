@@ -27,7 +27,8 @@ _VERBS = ("is", "are")
 _JOINS = ("and", "while")  # join two sentences of the grammar
 _OPENS = ("that", "who", "which")  # open a clause within one, which has a verb of its own
 _BEINGS = "man|men|woman|women|person|people|boy|boys|girl|girls|child|children|baby|dog|dogs"
-# Faults of an English caption. Of Flickr8k's 40,455 by people 1.0 in a hundred have one, most the last.
+BY_PEOPLE = 1.0  # of a hundred captions by people that have a fault: of all 40,455 of Flickr8k, most the last one
+# Faults of an English caption.
 _FAULTS = (
     r"\b(\w+) \1\b",  # a word twice in a row
     rf"\bin (?:a|an|the) (?:{_BEINGS})\b",  # a being as a place
