@@ -18,7 +18,7 @@ _PARTS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the updates
 # What is compared with MLE of as many updates, by what.
 _PAID, _LONGER = ("pg_bcmr", "mixer_bcmr", "pg_cider", "pg_spider"), "mle_longer"
 _COLUMNS = ("CIDEr", "BLEU4", "METEOR", "ROUGE_L")
-_BCMR = Measure("greedy", "reward_bcmr")
+_LEVELS = ("mle", _LONGER, _FAST, _SLOW)  # whose BCMR is told
 
 
 def stand_ins(results: Results) -> list[tuple[str, str]]:
@@ -86,7 +86,12 @@ def _beside_longer(results: Results) -> str:
     if not gained:
         return ""
     itself = gains(results, [_LONGER], "mle", _COLUMNS)
-    levels = {name: _BCMR.of(results, name).value for name in ("mle", _LONGER, _FAST, _SLOW)}
-    known = [f"{results.by_name[name].label} {level:.2f}" for name, level in levels.items() if level is not None]
-    reward = f" BCMR of greedy captions, on test: {'; '.join(known)}." if known else ""
+    levels = {name: [_of_bcmr(results, name, decoder) for decoder in ("greedy", "beam")] for name in _LEVELS}
+    known = [f"{results.by_name[name].label} {', '.join(of)}" for name, of in levels.items() if all(of)]
+    reward = f" BCMR on test, of greedy captions and of a beam's: {'; '.join(known)}." if known else ""
     return ClaimsFile.of(results).remark("longer", gains=gained, itself=itself, reward=reward)
+
+
+def _of_bcmr(results: Results, name: str, decoder: str) -> str:
+    level = Measure(decoder, "reward_bcmr").of(results, name).value
+    return "" if level is None else f"{level:.2f}"
