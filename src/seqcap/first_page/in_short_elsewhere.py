@@ -97,7 +97,8 @@ def _ungrammatical(report: Reported, data: str) -> str:
     if not shares or not likelihood:
         return ""
     named = ", ".join(f"{label} {share:.1f}" for label, share in sorted(shares.items(), key=lambda item: -item[1]))
-    usual = f"cross-entropy's {min(likelihood):.1f} to {max(likelihood):.1f}, people's {wording.BY_PEOPLE:.0f}"
+    ends = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(likelihood), max(likelihood))))
+    usual = f"cross-entropy's {ends}, people's {wording.BY_PEOPLE:.0f}"
     return f"Often ungrammatical there, in a hundred best captions: {named}; {usual}."
 
 
