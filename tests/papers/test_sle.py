@@ -246,6 +246,6 @@ def test_alpha_has_a_line_per_distance_and_a_mark_per_seed(sle):
     assert xe.get_ydata()[0] == pytest.approx(LEVELS["xe"]["Div2"], abs=0.03)
 
 
-def test_one_alpha_is_no_figure(sle):
-    sle.names = ["xe", "sll_sle", "sll_me"]
-    assert figures.alpha(sle.read()) == "This run has fewer than two values of alpha."
+def test_two_alphas_are_no_figure(sle):
+    sle.names = ["xe", "sll_sle", "sll", "sll_me"]
+    assert figures.alpha(sle.read()) == "Fewer than three values of alpha: the tables have them."
