@@ -106,6 +106,12 @@ def test_faults_are_told_of_every_run():
     assert wording.faulty(measured, {}) == []
 
 
+def test_how_many_captions_differ_is_told_of_every_run():
+    measured = {"a": {"distinct captions": [70.0, 72.0]}, "b": {"distinct captions": [43.0]}}
+    labels = {name: name.upper() for name in "abc"}
+    assert wording.distinct(measured, labels) == ["B 43.0 (one seed)", "A 71.0 (70 to 72)"]
+
+
 def test_what_is_often_ungrammatical_is_named():
     rows = [SimpleNamespace(label=name.upper(), run=name) for name in ("a", "b", "c")]
     asides = Asides(worded={"a": {"two verbs": 33.66}, "b": {"two verbs": 2.0}})

@@ -117,6 +117,7 @@ def _page(
         comparisons=comparisons,
         ungrammatical=wording.ungrammatical(worded, labels),
         faulty=wording.faulty(worded, labels),
+        distinct=wording.distinct(worded, labels),
         by_people=f"{wording.BY_PEOPLE:.0f}",
         stand_ins=stand_ins,
         one_seed=_one_seed(results),

@@ -94,6 +94,12 @@ def faulty(measured: Measured, labels: Mapping[str, str]) -> list[str]:
     return [f"{labels[run]} {with_range(shares[run])}" for run in sorted(shares, key=lambda run: -fmean(shares[run]))]
 
 
+def distinct(measured: Measured, labels: Mapping[str, str]) -> list[str]:
+    """ "SLL 43.1 (41 to 46)": how many best captions differ, fewest first. `labels`: as of `ungrammatical`."""
+    shares = {run: of[DISTINCT] for run, of in measured.items() if run in labels}
+    return [f"{labels[run]} {with_range(shares[run])}" for run in sorted(shares, key=lambda run: fmean(shares[run]))]
+
+
 def with_range(by_seed: Sequence[float]) -> str:
     """ "13.9 (0 to 39)": the mean of seeds, and the lowest and highest."""
     ends = f"{min(by_seed):.0f} to {max(by_seed):.0f}" if len(by_seed) > 1 else "one seed"
