@@ -131,5 +131,5 @@ def _results(report: Reported) -> dict[str, Summary]:
     for data, papers in report.published.items():
         results |= {f"{summary.said['label']} on {data}": summary for summary in papers.values()}
         again = report.again[data].values()
-        results |= {f"{summary.said['label']} on {data}, again": summary for summary in again}
+        results |= {f"{summary.said['label']} on {data} (again)": summary for summary in again}
     return results
