@@ -174,6 +174,14 @@ def test_shares_of_the_budget_are_of_a_runs_own_steps(run):
     assert "| smoothing | Tok-Seq | 20 | 0.50 | 65.0 | 70.0 | 70.0 | 70.0 | – | – | – | – |" in table.markdown()
 
 
+def test_where_the_budget_is_too_short_the_table_says_so(run):
+    assert "converged" not in make_table(run, "across").reading
+    task = run.config.tasks[run.config.pictures].model_copy(update={"dataset": "flickr8k"})
+    config = run.config.model_copy(update={"tasks": {run.config.pictures: task}})
+    reading = make_table(replace(run, config=config), "across").reading
+    assert f"in the run before. {FILE.budgets['flickr8k'].short_of} Objectives" in reading
+
+
 def test_what_is_asked_of_cross_entropy_is_not_diluted_by_other_pairs():
     """Of two comparisons with it one is a find at .02; among all the others at .9 it would not be."""
     others = [f"run{number}" for number in range(20)]

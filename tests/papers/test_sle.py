@@ -1,5 +1,6 @@
 """SLE: its tables, claims, figures and the contradictions in its own numbers."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -61,7 +62,9 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
 
 def test_what_samples_cost_is_no_lack_of_collapse(sle):
     """In print SLL's samples have a Div-2 of .32 and an mBLEU-4 of .81."""
-    assert "no lack of collapse" not in words(sle)["The regime"]
+    said = words(sle)["The regime"]
+    assert "no lack of collapse" not in said
+    assert re.search(r"less alike than in print: Div-2 is 0\.\d\d here, by the median seed, and 0\.32 in print", said)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(LEVELS, "sll", LEVELS["sll"] | {"Div2": 0.2, "mBleu4": 0.9})
         said = words(sle)["The regime"]
@@ -90,6 +93,32 @@ def test_policies_are_compared_with_as_many_steps_of_cross_entropy(sle):
     assert "CIDEr +" in cider
     assert meteor.startswith("METEOR ")
     assert [part.count("(SLL-SLE)") for part in (cider, meteor)] == [1, 1]
+
+
+def test_how_far_policies_fall_at_their_start_is_told(sle, monkeypatch: pytest.MonkeyPatch):
+    assert "What the start costs" not in words(sle)
+    made = sle.curves
+    falling = {"sll": (0.40, 0.30, 0.39, 0.42, 0.43), "sll_sle": (0.40, 0.35, 0.36, 0.37, 0.38)}
+
+    def curves(name: str) -> list[dict[str, object]]:
+        rows = made(name)
+        if name not in falling:
+            return rows
+        steps = sorted({row["step"] for row in rows if row["quantity"] == "val_cider"})
+        kept = [row for row in rows if row["quantity"] != "val_cider"]
+        like = next(row for row in rows if row["quantity"] == "val_cider")
+        return kept + [
+            like | {"seed": seed, "step": step, "value": falling[name][min(index, 4)]}
+            for seed in {row["seed"] for row in rows}
+            for index, step in enumerate(steps)
+        ]
+
+    monkeypatch.setattr(sle, "curves", curves)
+    said = words(sle)["What the start costs"]
+    assert re.search(
+        r"is 40\.0 before the first update; it falls to 30\.0 at update \d+ \(SLL, back at \d+ of \d+\), ", said
+    )
+    assert re.search(r"35\.0 at update \d+ \(SLL-SLE, not back\)\.", said)
 
 
 def test_a_table_of_data_that_were_not_run_is_a_line(sle):
@@ -246,6 +275,6 @@ def test_alpha_has_a_line_per_distance_and_a_mark_per_seed(sle):
     assert xe.get_ydata()[0] == pytest.approx(LEVELS["xe"]["Div2"], abs=0.03)
 
 
-def test_one_alpha_is_no_figure(sle):
-    sle.names = ["xe", "sll_sle", "sll_me"]
-    assert figures.alpha(sle.read()) == "This run has fewer than two values of alpha."
+def test_two_alphas_are_no_figure(sle):
+    sle.names = ["xe", "sll_sle", "sll", "sll_me"]
+    assert figures.alpha(sle.read()) == "Fewer than three values of alpha: the tables have them."

@@ -40,13 +40,43 @@ def test_updates_are_those_of_the_curves(spider, monkeypatch: pytest.MonkeyPatch
     assert "baseline alone" not in remarks(spider.read(), [])[0]
 
 
+def test_how_long_mixer_is_partly_maximum_likelihood(spider, monkeypatch: pytest.MonkeyPatch):
+    made = spider.curves
+    prefix = [
+        {"step": step, "quantity": "xe_prefix", "value": 3.0 if step <= 120 else 0.0} for step in range(10, 250, 10)
+    ]
+
+    def curves(name: str) -> list[dict[str, object]]:
+        rows = made(name)
+        return rows + [rows[0] | row for row in prefix] if name == "mixer_bcmr" else rows
+
+    monkeypatch.setattr(spider, "curves", curves)
+    words = remarks(spider.read(), [])[0]
+    assert "equally many updates, of MIXER's the first 120 with a prefix that is maximum likelihood." in words
+
+
+def test_rewards_are_compared_with_as_many_updates_of_maximum_likelihood(spider):
+    def said() -> str:
+        return next((words for words in remarks(spider.read(), []) if words.startswith("*Against MLE")), "")
+
+    assert said() == ""
+    spider.names.append("mle_longer")
+    gained, itself, reward = re.split(
+        r" MLE of as many updates gains over MLE itself: | BCMR on test, of greedy captions and of a beam's: ", said()
+    )
+    assert re.search(r"CIDEr [+-][\d.]+ \[.*\(PG-BCMR\).*\(MIXER-BCMR\).*\(PG-CIDEr\)", gained)
+    assert re.match(r"CIDEr [+-][\d.]+ \[\S+ \S+\] \(mle_longer\)", itself)
+    level = r"\d\.\d\d, \d\.\d\d"
+    assert re.match(rf"MLE {level}; mle_longer {level}; PG-BCMR {level}; MIXER-BCMR {level}\.$", reward)
+
+
 def test_how_fast_a_policy_and_mixer_learn(spider):
     said = remarks(spider.read(), [])[1]
     levels = {
         label: {int(step): float(value) for value, step in re.findall(r"([\d.]+) \((\d+)\)", its)}
         for label, its in re.findall(r"(PG-BCMR|MIXER-BCMR) ([\d. ,()]+)", said)
     }
-    assert list(levels["PG-BCMR"]) == list(levels["MIXER-BCMR"]) == [60, 120, 180, 240]
+    assert list(levels["PG-BCMR"]) == list(levels["MIXER-BCMR"]) == [0, 60, 120, 180, 240]
     level, gain = REWARDS["bcmr"]
     for step, value in levels["PG-BCMR"].items():
         assert value == pytest.approx(level + gain * (1 - np.exp(-step / 60)), abs=0.05 * level)
@@ -75,7 +105,7 @@ def test_rates_are_compared_by_what_a_run_is_paid(spider, monkeypatch: pytest.Mo
     assert ours == pytest.approx(expected, abs=0.05 * level)
     assert lower == pytest.approx(expected, abs=0.05 * level)
     spider.names.remove("rate_spider_low")
-    assert any("This run tried no others" in words for words in remarks(spider.read(), []))
+    assert any("No run here has another" in words for words in remarks(spider.read(), []))
     better = "The tables' rate of PG-SPIDEr is not the best" in said
     assert better == (lower > ours)
 

@@ -375,13 +375,13 @@ def test_several_say_which_fails():
     assert judged.judgement == "cannot tell (against C)"
     assert [outcome.verdict for outcome in judged.primary] == [HOLDS, UNSURE]
     (judged,) = judge(several(10, 8, -10))
-    assert (judged.verdict, judged.judgement) == (REVERSED, "reversed in part (against D)")
+    assert (judged.verdict, judged.judgement) == (REVERSED, "reversed in part (against D; 2 of 3 hold)")
     assert judged.deciding.difference == pytest.approx(-10)
     metrics = ("CIDEr", "METEOR", "SPICE", "BLEU4")
     apart = [evidence(metric=metric, difference=-10 if metric == "METEOR" else 10) for metric in metrics]
-    assert judge(apart)[0].judgement == "reversed in part (METEOR; beam)"
+    assert judge(apart)[0].judgement == "reversed in part (METEOR; beam; 3 of 4 hold)"
     apart = [evidence(metric=metric, difference=10 if metric == "METEOR" else 0.01) for metric in metrics]
-    assert judge(apart)[0].judgement == "cannot tell (all but METEOR; beam)"
+    assert judge(apart)[0].judgement == "cannot tell (all but METEOR; beam; 1 of 4 holds)"
 
 
 def test_several_that_are_left_open_say_what_was_found_against_them():

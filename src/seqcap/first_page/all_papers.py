@@ -1,7 +1,7 @@
 """What the first page is made of: the committed results of all papers, and what has been published on other data."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ class Reported:
     folder: Path  # of the report
     papers: Mapping[str, Summary]  # those whose results are there
     published: Mapping[str, Mapping[str, Summary]]  # data -> paper -> what an experiment on it has published
+    again: Mapping[str, Mapping[Path, Summary]]  # data -> folder -> what another experiment on it has of such a paper
     studies: Mapping[Path, Summary]  # folder -> what a study of ours has published
     faults: Sequence[str]  # why published data are left out
     probed: bool  # whether the features of generated images were probed
@@ -86,6 +87,10 @@ class Reported:
         known = [(self.papers[paper], summary) for paper, summary in papers if paper in self.papers]
         return [str(there.said["label"]) for here, there in known if elsewhere.has_another_judge(here, there)]
 
+    def has_only_sentences(self, data: str) -> bool:
+        tasks = [task for summary in self.published[data].values() for task in summary.provenance["data"]]
+        return bool(tasks) and all(task["kind"] == "sentences" for task in tasks)
+
     def page_of(self, paper: str, data: str) -> str:
         """A paper's page on other data, relative to this report; "" where it is not in its folder."""
         folder = self.folder_of(paper, data)
@@ -101,6 +106,11 @@ class Reported:
         page = folder / "report.md"
         return page.relative_to(self.folder).as_posix() if page.is_relative_to(self.folder) else ""
 
+    def linked(self, folder: Path, label: str) -> str:
+        """A label with a link to the page in a folder of results; alone where the page is not in this report's."""
+        page = self.page(folder)
+        return f"[{label}]({page})" if page else label
+
     def with_numbers(self, paper: str) -> list[str]:
         """The other data that a claim of a paper which this page shows has a number on."""
         told = self.told(paper)
@@ -109,8 +119,9 @@ class Reported:
     def pages_on(self, data: str, papers: Collection[str]) -> str:
         """Some papers with results on other data, each with a link to its page there."""
         labels = {paper: str(self.published[data][paper].said["label"]) for paper in papers}
-        pages = {paper: self.page_of(paper, data) for paper in labels}
-        return ", ".join(f"[{label}]({pages[paper]})" if pages[paper] else label for paper, label in labels.items())
+        folders = {paper: self.folder_of(paper, data) for paper in labels}
+        linked = [self.linked(folder, labels[paper]) if folder else labels[paper] for paper, folder in folders.items()]
+        return ", ".join(linked)
 
     @staticmethod
     def named_study(summary: Summary, what: str) -> str:
@@ -154,10 +165,15 @@ class Reported:
 
     def sizes(self, data: str) -> str:
         """ "2 training seeds, 1,000 test items" of the comparisons on other data."""
-        lines = [line for summary in self.published[data].values() for claim in summary.claims for line in claim.lines]
-        seeds = {number for line in lines for number in line.seeds}
-        items = {line.items for line in lines if line.items}
-        return f"{span(seeds)} training seeds, {span(items)} test items"
+        return sizes(self.published[data].values())
+
+
+def sizes(summaries: Iterable[Summary]) -> str:
+    """ "2 training seeds, 1,000 test items" of the comparisons in some results."""
+    lines = [line for summary in summaries for claim in summary.claims for line in claim.lines]
+    seeds = {number for line in lines for number in line.seeds}
+    items = {line.items for line in lines if line.items}
+    return f"{span(seeds)} training seeds, {span(items)} test items"
 
 
 def span(numbers: Collection[int]) -> str:

@@ -34,7 +34,7 @@ def in_short(
     told = [_to_pick(rows, asides, nearest_judged(report, rows) if rows else "")]
     told += learnt(rows, asides) if rows else []
     told += [of_smoothing(report, main, rows), _of_what_holds(report), _of_what_failed(report)]
-    told += [on_data(report, data, of, main) for data, of in on_other_data.items()]
+    told += [on_data(report, data, of) for data, of in on_other_data.items()]
     told += [of_cost(report, rows), of_origin(report)]
     return [finding for finding in told if finding]
 

@@ -1,22 +1,22 @@
 """What *In short* says of other data: how the comparisons that decide claims here came out there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from seqcap.first_page import own_runs, unknown_words
 from seqcap.first_page.all_papers import Reported, link
 from seqcap.first_page.elsewhere import WHOLE, Pair
 from seqcap.first_page.finding import Finding
-from seqcap.first_page.main_claims import MainClaim
 from seqcap.first_page.outcomes import fared, numbers
 from seqcap.first_page.overview import ACROSS
-from seqcap.report.summary import Claim, Summary
+from seqcap.report import wording
+from seqcap.report.summary import RESULTS, Claim, Summary
 from seqcap.report.verdicts import COUNTED, NOT_RUN, decided
 
 _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
 
 
-def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[MainClaim]) -> Finding | None:
+def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | None:
     """How the comparisons that decide claims here came out on other data. `of`: what is compared, by how it came out
     (`first_page`)."""
     number = len(of["compared"])
@@ -24,9 +24,9 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any], main: Sequence[M
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
     caveat = [_how_alike(of) if number > 1 else "", _turned(report, data, of), _turned_details(of)]
-    caveat += [_of_the_judge(data, main), _counted_there(report, data), _decided_there_alone(report, data)]
+    caveat += [_ungrammatical(report, data), _counted_there(report, data), _decided_there_alone(report, data)]
     caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
-    only = " (sentences, not pictures)" if _has_only_sentences(report, data) else ""
+    only = " (sentences, not pictures)" if report.has_only_sentences(data) else ""
     return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)))
 
 
@@ -83,15 +83,23 @@ def _turned_details(of: Mapping[str, Any]) -> str:
     return f"{len(details)} of the claims' details have the opposite sign there." if len(details) > 1 else ""
 
 
-def _of_the_judge(data: str, main: Sequence[MainClaim]) -> str:
-    """What a judge finds of a main claim of an own listener, there and here."""
-    told = [
-        f"of {of.claim.id}'s {numbers(of.there[data].line)} it finds {numbers(of.judged_there[data].line)}, here "
-        f"{numbers(of.judged.deciding)}"
-        for of in main
-        if of.judged and data in of.judged_there and data in of.there
-    ]
-    return f"By the judge: {'; '.join(told)}." if told else ""
+def _ungrammatical(report: Reported, data: str) -> str:
+    """Objectives there of whose best captions many have a fault, beside those of cross-entropy."""
+    shares, likelihood = dict[str, float](), list[float]()
+    for paper, there in report.published[data].items():
+        folder, label_of = report.folder_of(paper, data), own_runs.labels(there)
+        for run, measured in (wording.read(folder / RESULTS) if folder else {}).items():
+            share = measured.get(wording.FAULTY)
+            if share is not None and run in there.said.get("likelihood", []):
+                likelihood.append(share)
+            elif share is not None and run in label_of and share > wording.MANY:
+                shares[label_of[run]] = share
+    if not shares or not likelihood:
+        return ""
+    named = ", ".join(f"{label} {share:.1f}" for label, share in sorted(shares.items(), key=lambda item: -item[1]))
+    ends = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(likelihood), max(likelihood))))
+    usual = f"cross-entropy's {ends}, people's {wording.BY_PEOPLE:.0f}"
+    return f"Often ungrammatical there, in a hundred best captions: {named}; {usual}."
 
 
 def _counted_there(report: Reported, data: str) -> str:
@@ -163,8 +171,3 @@ def _lacking_there(report: Reported, data: str) -> str:
     if told and ACROSS not in report.published[data]:
         told.append("the table of all objectives, so that picks are of scenes alone")
     return f"Lacking there: {'; '.join(told)}." if told else ""
-
-
-def _has_only_sentences(report: Reported, data: str) -> bool:
-    tasks = [task for summary in report.published[data].values() for task in summary.provenance["data"]]
-    return bool(tasks) and all(task["kind"] == "sentences" for task in tasks)

@@ -130,4 +130,6 @@ def _results(report: Reported) -> dict[str, Summary]:
     results |= {report.named_study(study, str(study.said["label"])): study for study in report.studies.values()}
     for data, papers in report.published.items():
         results |= {f"{summary.said['label']} on {data}": summary for summary in papers.values()}
+        again = report.again[data].values()
+        results |= {f"{summary.said['label']} on {data} (again)": summary for summary in again}
     return results

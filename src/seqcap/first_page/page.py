@@ -11,7 +11,7 @@ from typing import Any
 from seqcap.files import json_file
 from seqcap.first_page import elsewhere, outcomes, unknown_words
 from seqcap.first_page.advice import advice
-from seqcap.first_page.all_papers import GENERATED, Reported, link, span
+from seqcap.first_page.all_papers import GENERATED, Reported, link, sizes, span
 from seqcap.first_page.asides import Asides, minutes_of_updates, misled, true_shares, updates
 from seqcap.first_page.in_short import in_short
 from seqcap.first_page.in_short_smoothing import of_studies
@@ -29,6 +29,7 @@ from seqcap.first_page.overview import (
     Overview,
 )
 from seqcap.first_page.uses import uses
+from seqcap.first_page.what_differs import what_differs
 from seqcap.report import provenance
 from seqcap.report.summary import RESULTS, Summary
 from seqcap.report.texts import Texts
@@ -145,6 +146,7 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
         return found
     across = report.papers[ACROSS]
     on_scenes = across.said["datasets"] == ["scenes"]
+    found["on_scenes"] = on_scenes
     found["on"] = "generated scenes" if on_scenes else ", ".join(across.said["datasets"])
     found["trained_on"] = _trained_on(across.provenance["data"])
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
@@ -235,6 +237,22 @@ def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
         "divided": [(paper, pair) for paper, pair in alike if pair.claim.id in turned],
         "one_sided": one_sided,
         "neither": [(paper, pair) for paper, pair in deciding if not (pair.here.side or pair.there.side)],
+        "differing": what_differs(report.papers, report.published[data]),
+        "again": [_again(report, data, folder) for folder in report.again[data]],
+    }
+
+
+def _again(report: Reported, data: str, folder: Path) -> dict[str, Any]:
+    """How another experiment's results of a paper compare with those that this page has of the same data."""
+    summary = report.again[data][folder]
+    compared = elsewhere.pairs(report.published[data][folder.name], summary)
+    return {
+        "name": report.linked(folder, str(summary.said["label"])),
+        "sizes": sizes([summary]),
+        "compared": len(compared),
+        "alike": sum(pair.alike for pair in compared),
+        "opposite": sum(pair.opposite for pair in compared),
+        "main": next((pair for pair in compared if pair.claim.id == summary.said["finding"]["claim"]), None),
     }
 
 
@@ -267,15 +285,15 @@ def _origins(report: Reported) -> dict[str, Any]:
         rows += _origin(summary, f"[{summary.said['label']}]({paper}/report.md)")
     for data in report.published:
         rows += _origins_on(report, data)
+        for folder, summary in report.again[data].items():
+            rows += _origin(summary, f"{report.linked(folder, str(summary.said['label']))} on {data}, again")
     for folder, summary in report.studies.items():
-        page = report.page(folder)
-        label = report.named_study(summary, str(summary.said["label"]))
-        rows += _origin(summary, f"[{label}]({page})" if page else label)
+        rows += _origin(summary, report.linked(folder, report.named_study(summary, str(summary.said["label"]))))
     _say_once(rows)
     summaries = [*report.papers.values(), *report.studies.values()]
     named = [(str(summary.said["label"]), summary.provenance) for summary in summaries]
     for data, papers in report.published.items():
-        named += [(data, summary.provenance) for summary in papers.values()]
+        named += [(data, summary.provenance) for summary in (*papers.values(), *report.again[data].values())]
     commits = {origin["commit"] for _, origin in named}
     versions = {provenance.in_words(origin)["versions"] for _, origin in named if origin["versions"]}
     return {

@@ -29,9 +29,9 @@ def write_report(config: ReportConfig, folder: Path = REPORTS) -> None:
     if not papers:
         raise InputError(folder, "has no paper's results", "run `seqcap repro` to make them")
     studies = _studies(config.beside, config.papers)
-    published, faults = _published(config.beside, config.papers, studies)
+    published, again, faults = _published(config.beside, config.papers, studies)
     probed = _probed(folder, config.pictures)
-    report = Reported(config, folder, papers, published, studies, faults, probed=any(probed.values()))
+    report = Reported(config, folder, papers, published, again, studies, faults, probed=any(probed.values()))
     made = {"report": first_page(report), FEATURES: TEXTS.fill("features", probed=probed)}
     for name, text in made.items():
         _write(folder / file_of(name), text)
@@ -57,8 +57,8 @@ def _pages_of(published: Mapping[str, Mapping[str, Summary]], report: Reported) 
     """The papers' pages on other data that lie in the report's folder; their titles begin with the data."""
     pages = {}
     for data, papers in published.items():
-        for paper in papers:
-            page = report.page_of(paper, data)
+        again = map(report.page, report.again[data])
+        for page in (*(report.page_of(paper, data) for paper in papers), *again):
             if page and (report.folder / page).is_file():
                 text = (report.folder / page).read_text(encoding="utf-8")
                 pages[page.removesuffix(".md")] = text.replace("# ", f"# {data}, ", 1)
@@ -72,20 +72,23 @@ def _write(path: Path, text: str) -> None:
 
 def _published(
     beside: Mapping[str, Sequence[str]], papers: Sequence[str], studies: Mapping[Path, Summary]
-) -> tuple[dict[str, Mapping[str, Summary]], list[str]]:
-    """Data -> the results that experiments on it have published; and why data are left out."""
-    by_data = dict[str, dict[str, Summary]]()
+) -> tuple[dict[str, Mapping[str, Summary]], dict[str, dict[Path, Summary]], list[str]]:
+    """Data -> the results that experiments on it have published; the same papers' by other experiments, by their
+    folder; and why data are left out."""
+    by_data, again = dict[str, dict[str, Summary]](), dict[str, dict[Path, Summary]]()
     for data, folders in beside.items():
-        found = [read_all(Path(folder), papers) for folder in folders]
-        # Of a paper the first.
-        by_data[data] = {paper: summary for summaries in reversed(found) for paper, summary in summaries.items()}
+        by_data[data], again[data] = {}, {}
+        for folder in map(Path, folders):
+            for paper, summary in read_all(folder, papers).items():
+                if by_data[data].setdefault(paper, summary) is not summary:
+                    again[data][folder / paper] = summary
     of_studies = {study.parent for study in studies}
     faults = [
         f"{data} is left out: `{'`, `'.join(folders)}` has no paper's results"
         for data, folders in beside.items()
         if not by_data[data] and of_studies.isdisjoint(map(Path, folders))
     ]
-    return {data: summary for data, summary in by_data.items() if summary}, faults
+    return {data: summary for data, summary in by_data.items() if summary}, again, faults
 
 
 def _studies(beside: Mapping[str, Sequence[str]], papers: Sequence[str]) -> dict[Path, Summary]:

@@ -24,10 +24,10 @@ _BETTER: Mapping[Direction, Literal[1, -1, 0]] = {"higher": 1, "lower": -1, "": 
 _DIGITS = 8  # of numbers in a record
 _READING = "What makes a comparison the primary one; then, where a claim does not hold, what explains it:"
 _RISING = (
-    f"{DAGGER}: a run of the claim was still rising on val, by what the claim measures: R@10 of claims of recall, "
-    "CIDEr or BLEU of claims of quality, the training reward of claims on the CIDEr of samples; by the one of val "
-    "that rose most where a run has no such curve. So it is of other claims (diversity, truth), where it excuses "
-    "nothing. Points gained from the last quarter of the updates but one to the last: {runs}."
+    f"{DAGGER}: a run of the claim was still rising, by what the claim measures: on val, R@10 of claims of recall and "
+    "CIDEr or BLEU of claims of quality; the training reward of claims on the CIDEr of samples. Where a run has no "
+    "such curve, by the one of val that rose most; so it is of other claims (diversity, truth), where it excuses "
+    "nothing. Points gained from the third quarter of the updates to the last: {runs}."
 )
 
 
@@ -224,7 +224,7 @@ def _short(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
 
-_HEADER = ["", "claim", "compared", "left", "right", "difference [95%]", "paper", "seeds, items"]
+_HEADER = ["", "claim", "compared", "left", "right", "difference [95%]", "paper (at our level)", "seeds, items"]
 
 
 def claims_table(judged: Sequence[JudgedClaim]) -> list[str]:
@@ -305,10 +305,13 @@ def _measure(metric: str, gain: Gain) -> str:
 
 
 def _numbers_of(outcome: Outcome) -> list[str]:
-    """What is compared, both sides, the difference, the paper's, and how many seeds and items they are of."""
+    """What is compared, both sides, the difference, the paper's, carried over to our level where that is another, and
+    how many seeds and items they are of."""
     shown = outcome.evidence
     left, right = shown.side_labels
     paper = outcome.printed() or "–"
+    if outcome.expected is not None and shown.proportional:
+        paper += f" ({outcome.number(outcome.expected, '+')})"
     if outcome.difference is None:
         return [shown.what, left, right, "–", paper, "–"]
     sides = [f"{left} {outcome.number(outcome.left)}", f"{right} {outcome.number(outcome.right)}"]

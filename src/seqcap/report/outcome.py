@@ -7,7 +7,7 @@ from seqcap.metrics import registry
 from seqcap.report import statistics
 from seqcap.report.evidence import Evidence
 from seqcap.report.statistics import SIGNIFICANCE
-from seqcap.report.verdicts import DAGGER, FEW_SEEDS, IN_PART, LESS, REVERSED, UNDECIDABLE, UNSURE, read
+from seqcap.report.verdicts import DAGGER, FEW_SEEDS, HOLDS, IN_PART, LESS, REVERSED, UNDECIDABLE, UNSURE, read
 
 # Columns of claims.csv: a line per comparison, of each claim the primary ones first.
 COLUMNS = [
@@ -16,6 +16,8 @@ COLUMNS = [
     *("base", "test", "sign", "printed", "ours_left", "ours_right", "size", "detectable", "items"),
     *("control", "sentence", "what", "not_converged", "reason"),
 ]
+
+_BOTH = 2  # comparisons
 
 
 @dataclass(frozen=True)
@@ -236,7 +238,7 @@ class Judgement:
         if len(self.primary) == 1:
             words = self.first.judgement
         else:
-            beside = self._sized or "; ".join(filter(None, (self._which, self._open)))
+            beside = self._sized or "; ".join(filter(None, (self._which, self._open, self._held)))
             verdict = read(self.verdict)
             if self.verdict == REVERSED and self._which:
                 verdict += f" {IN_PART}"
@@ -271,6 +273,15 @@ class Judgement:
         if not alike or len(metrics) == 1 or deciding.behind or deciding.found_alone or deciding.detectable is None:
             return ""
         return f"could have found {deciding.number(deciding.detectable)} {deciding.metric}"
+
+    @property
+    def _held(self) -> str:
+        """How many of more than two primary comparisons hold, where the claim does not; "" if none does. Of two, what
+        is said of the one tells it."""
+        held = sum(outcome.verdict == HOLDS for outcome in self.primary)
+        several = len(self.primary) > _BOTH
+        told = f"{held} of {len(self.primary)} hold{'s' * (held == 1)}"
+        return told if held and several and self.verdict != HOLDS else ""
 
     @property
     def _which(self) -> str:

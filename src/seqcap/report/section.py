@@ -94,6 +94,7 @@ def _page(
 ) -> str:
     """The page as markdown; links are relative to reports/<paper>/."""
     claims, file = results.paper.find("claims"), ClaimsFile.of(results)
+    labels = {name: run.label for name, run in results.by_name.items()}
     early = selection.kept_early(results)
     stand_ins = [(theirs, results.stand_in(task)) for task, theirs in results.paper.facts.published_on.items()]
     stand_ins += [(theirs, results.fill(here)) for theirs, here in file.stand_ins]
@@ -114,7 +115,10 @@ def _page(
         has_details=bool(details_table(judged)),
         comparison=comparison,
         comparisons=comparisons,
-        ungrammatical=wording.ungrammatical(worded, {name: run.label for name, run in results.by_name.items()}),
+        ungrammatical=wording.ungrammatical(worded, labels),
+        faulty=wording.faulty(worded, labels),
+        distinct=wording.distinct(worded, labels),
+        by_people=f"{wording.BY_PEOPLE:.0f}",
         stand_ins=stand_ins,
         one_seed=_one_seed(results),
         reasons=_why_not_run(judged),

@@ -46,6 +46,7 @@ class Budget(Frozen):
     core: str
     steps: Mapping[str, float]  # run -> milliseconds of a training step, of which its number of epochs follows
     longer: Mapping[str, float] = {}  # run that takes longer -> milliseconds of a training step
+    short_of: str = ""  # a sentence, where the time is too short for the objectives to converge
 
 
 class MethodsFile(Frozen):
@@ -124,7 +125,7 @@ def objectives(results: Results) -> Content:
     cells += _beside_as_diverse(results, blocks)
     order = {name: place for place, name in enumerate([*(run.name for run in runs), HUMAN])}
     cells.sort(key=lambda cell: order[cell.run])
-    words = {"budget": _budget(results), "points": _points(results)}
+    words = {"budget": _budget(results), "short_of": _short_of(results), "points": _points(results)}
     return Content(cells, words=words, layout=OverviewTable)
 
 
@@ -216,12 +217,22 @@ def temperatures(results: Results) -> list[Cell]:
 
 def _budget(results: Results) -> str:
     """The budget of the data; of others only the minutes on the first page are known."""
-    budget = FILE.budgets.get(results.dataset(results.config.pictures))
+    budget = _budget_of(results)
     if budget is None:
         return "that on the first page"
     longer = [results.by_name[name].label for name in budget.longer if name in results.by_name]
     more = f"; {', '.join(longer)} longer" if longer else ""
     return f"about {budget.seconds:g} seconds of one core ({budget.core}{more})"
+
+
+def _short_of(results: Results) -> str:
+    """What the budget of the data is too short for; "" where nothing is known of that."""
+    budget = _budget_of(results)
+    return f"{budget.short_of} " if budget and budget.short_of else ""
+
+
+def _budget_of(results: Results) -> Budget | None:
+    return FILE.budgets.get(results.dataset(results.config.pictures))
 
 
 def _points(results: Results) -> str:

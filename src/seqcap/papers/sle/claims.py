@@ -10,6 +10,7 @@ from seqcap.report.claims import JudgedClaim
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.convergence import QUALITY
 from seqcap.report.inputs import Results
+from seqcap.report.longer import gains
 from seqcap.report.markdown import by_number
 from seqcap.report.rates import late_on_val, rates_on_val
 from seqcap.report.statistics import Missing
@@ -23,6 +24,8 @@ _WORDS = Measure("beam", "words")
 _OTHER_LENGTHS = 0.8  # words by which the captions of a run's seeds differ so much that it is told
 _QUALITY = ("CIDEr", "METEOR", "SPICE")
 _LONGER = "xe_longer"
+_POLICIES = (SLL, "sll_me", SLE)
+_DIP = 0.01  # of CIDEr, from which it is told that captions fall when policies begin
 # In the text on spread: measure and scale.
 _SPREAD = {
     "greedy": (Measure("greedy", "CIDEr"), 100),
@@ -50,21 +53,33 @@ _RANKED_GAINS = (
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    found = (_longer(results), _regime(results), _price(results), _equal(results), _spread(results, judged))
-    more = (_seeds(results), _ranked(results), _rates(results), _settings(results), _steps(results))
-    return [*filter(None, (*found, *more))]
+    found = (_longer(results), _dip(results), _regime(results), _price(results), _equal(results))
+    more = (_spread(results, judged), _seeds(results), _ranked(results))
+    settings = (_rates(results), _settings(results), _steps(results))
+    return [*filter(None, (*found, *more, *settings))]
 
 
 def _longer(results: Results) -> str:
     """Whether rewards gain what further steps of cross-entropy do not, by each measure of quality of the paper's."""
-    told = []
-    for metric in _QUALITY:
-        gains = {name: Measure("beam", metric).gain(results, name, _LONGER) for name in (SLL, "sll_me", SLE)}
-        known = {results.by_name[name].label: gain for name, gain in gains.items() if gain.value is not None}
-        if known:
-            words = ", ".join(f"{gain.signed(100, 1)} ({label})" for label, gain in known.items())
-            told.append(f"{metric} {words}")
-    return ClaimsFile.of(results).remark("longer", gains="; ".join(told)) if told else ""
+    gained = gains(results, _POLICIES, _LONGER, _QUALITY)
+    return ClaimsFile.of(results).remark("longer", gains=gained) if gained else ""
+
+
+def _dip(results: Results) -> str:
+    """How far greedy captions fall when policies begin, and when they are as good again as at the start."""
+    on_val = results.curves[results.curves["quantity"] == "val_cider"]
+    told, start = list[str](), None
+    for name in _POLICIES:
+        means = on_val[on_val["run"] == name].groupby("step")["value"].mean()
+        if len(means) < _FEWEST or means.iloc[0] - means.min() < _DIP:
+            continue
+        start, lowest = means.iloc[0], means.index[means == means.min()][0]
+        back = means.index[(means.index > lowest) & (means >= start)]
+        when = f"back at {back[0]:,} of {means.index[-1]:,}" if len(back) else "not back"
+        told.append(f"{100 * means.min():.1f} at update {lowest:,} ({results.by_name[name].label}, {when})")
+    if start is None:
+        return ""
+    return ClaimsFile.of(results).remark("dip", start=100 * start, found=", ".join(told))
 
 
 def _regime(results: Results) -> str:
@@ -116,16 +131,17 @@ def _memory(results: Results) -> str:
 
 
 def _elsewhere(results: Results) -> str:
-    """That SLL's samples are as much alike as in print, though they cost more; "" where they are not. The median seed
-    tells: one that is kept early is another policy."""
+    """Whether SLL's samples, which cost more than in print, are as much alike as there. The median seed tells: one that
+    is kept early is another policy."""
     div2, mbleu4 = _median(results, _DIV2), _median(results, _MBLEU4)
     printed = {column: _printed(results, "table1", "SLL", column) for column in ("Div2", "mBleu4")}
-    if div2 is None or mbleu4 is None or div2 > printed["Div2"] or mbleu4 < printed["mBleu4"]:
+    if div2 is None or mbleu4 is None:
         return ""
+    alike = div2 <= printed["Div2"] and mbleu4 >= printed["mBleu4"]
     decoded = results.decoded(SLL)
     beams = decoded[decoded["decoder"] == "beam"].groupby(["seed", "item"])["log_prob"].max()
     words = ClaimsFile.of(results).remark(
-        "elsewhere",
+        "elsewhere" if alike else "apart",
         div2=div2,
         printed_div2=printed["Div2"],
         mbleu4=mbleu4,
@@ -276,7 +292,9 @@ def _settings(results: Results) -> str:
         return ""
     on_val = {run.label: 100 * late_on_val(results, run.name, run.epochs, run.seeds) for run in runs}
     told = (f"{run.label} {on_val[run.label]:.1f} ({len(run.seeds)})" for run in runs)
-    return ClaimsFile.of(results).remark("settings", found=", ".join(told), alpha=alpha)
+    file, alphas = ClaimsFile.of(results), {run.settings["alpha"] for run in runs if "alpha" in run.settings}
+    rows = file.remark("rows", alpha=alpha) if len(alphas) > 1 else ""
+    return file.remark("settings", found=", ".join(told), rows=rows)
 
 
 def _rates(results: Results) -> str:

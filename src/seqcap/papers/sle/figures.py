@@ -111,11 +111,13 @@ _TRUE = {
     "true recall of all together": Measure("sample", "recall_true", "set"),
 }
 
+_LEAST_ALPHAS = 3  # of which there is a figure
+
 
 def alpha(results: Results) -> Figure | str:
     """A panel per measure of the random samples, a line per distance, from exploration alone (0) to SLL (1)."""
-    if len(set().union(*sweep(results).values())) < 2:
-        return "This run has fewer than two values of alpha."
+    if len(set().union(*sweep(results).values())) < _LEAST_ALPHAS:
+        return "Fewer than three values of alpha: the tables have them."
     panels, task = _OF_SAMPLES | (_TRUE if results.knows_facts else {}), results.config.pictures
     lines = -(-len(panels) // 3)
     figure = Figure(figsize=(10.6, 3.3 * lines + 0.4), layout="constrained")
