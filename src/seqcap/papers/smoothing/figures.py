@@ -33,7 +33,7 @@ def gains(results: Results) -> Figure | str:
     pairs = [there[place : place + 2] for place in range(0, len(there), 2)]
     heights = [0.7 + _ROW * max(len(cells) for _, cells in pair) for pair in pairs]
     columns = min(len(there), 2)
-    figure = Figure(figsize=(5.6 * columns, sum(heights) + 0.4), layout="constrained")
+    figure = Figure(figsize=(5.6 * columns, sum(heights) + 0.6), layout="constrained")
     axes = figure.subplots(len(pairs), columns, squeeze=False, height_ratios=heights)
     for line, pair in zip(axes, pairs, strict=True):
         for axis, (part, cells) in zip(line, pair, strict=False):
@@ -49,7 +49,8 @@ def gains(results: Results) -> Figure | str:
     ]
     if any(cell.ours.seeds == 1 for _, cells in there for cell in cells.values()):
         handles.append(hollow_handle("hollow: one training seed, as if it scattered like MLE's"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    # Below a single panel there is no room for one beside the other.
+    figure.legend(handles=handles, loc="outside lower center", ncols=3 if columns > 1 else 1, frameon=False)
     return figure
 
 
