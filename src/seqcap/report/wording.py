@@ -82,22 +82,26 @@ def read(folder: Path) -> dict[str, dict[str, float]]:
 def ungrammatical(measured: Measured, labels: Mapping[str, str]) -> list[str]:
     """ "SLL 13.9 (0 to 39)": the runs of which many best captions have two verbs, most first, with their seeds'
     range. `labels`: run -> its name; runs without one are left out."""
-    shares = {run: of[TWO_VERBS] for run, of in measured.items() if run in labels and TWO_VERBS in of}
-    many = sorted((run for run in shares if fmean(shares[run]) > MANY), key=lambda run: -fmean(shares[run]))
-    return [f"{labels[run]} {with_range(shares[run])}" for run in many]
+    return [told for share, told in _by_share(measured, labels, TWO_VERBS) if share > MANY]
 
 
 def faulty(measured: Measured, labels: Mapping[str, str]) -> list[str]:
     """ "PG-BCMR 24.2 (22 to 27)": how many best captions have a fault, of each run of which it is known, most first.
     `labels`: as of `ungrammatical`."""
-    shares = {run: of[FAULTY] for run, of in measured.items() if run in labels and FAULTY in of}
-    return [f"{labels[run]} {with_range(shares[run])}" for run in sorted(shares, key=lambda run: -fmean(shares[run]))]
+    return [told for _, told in _by_share(measured, labels, FAULTY)]
 
 
 def distinct(measured: Measured, labels: Mapping[str, str]) -> list[str]:
     """ "SLL 43.1 (41 to 46)": how many best captions differ, fewest first. `labels`: as of `ungrammatical`."""
-    shares = {run: of[DISTINCT] for run, of in measured.items() if run in labels}
-    return [f"{labels[run]} {with_range(shares[run])}" for run in sorted(shares, key=lambda run: fmean(shares[run]))]
+    return [told for _, told in reversed(_by_share(measured, labels, DISTINCT))]
+
+
+def _by_share(measured: Measured, labels: Mapping[str, str], share: str) -> list[tuple[float, str]]:
+    """A share's mean over seeds, in points, and in words with its run's label, of each run that has both; most
+    first."""
+    known = {run: of[share] for run, of in measured.items() if run in labels and share in of}
+    ranked = sorted(known, key=lambda run: -fmean(known[run]))
+    return [(fmean(known[run]), f"{labels[run]} {with_range(known[run])}") for run in ranked]
 
 
 def with_range(by_seed: Sequence[float]) -> str:

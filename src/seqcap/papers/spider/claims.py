@@ -16,7 +16,7 @@ _RATED = ("pg_bleu4", "pg_cider", "pg_bcmr", "mixer_bcmr", "pg_spider", "pg_spic
 _FAST, _SLOW = "pg_bcmr", "mixer_bcmr"
 _PARTS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the updates
 # What is compared with MLE of as many updates, by what.
-_PAID, _LONGER = ("pg_bcmr", "mixer_bcmr", "pg_cider", "pg_spider"), "mle_longer"
+_PAID, _LONGER = ("pg_bcmr", "mixer_bcmr", "mixer_bcmr_a", "pg_cider", "pg_spider"), "mle_longer"
 _COLUMNS = ("CIDEr", "BLEU4", "METEOR", "ROUGE_L")
 _LEVELS = ("mle", _LONGER, _FAST, _SLOW)  # whose BCMR is told
 
