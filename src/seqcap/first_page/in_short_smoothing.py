@@ -118,7 +118,7 @@ def _helps(claims: Sequence[Claim], summary: Summary) -> str:
     more = ""
     if told.startswith("no") and with_attention is not None and with_attention.verdict != HOLDS:
         more = ", nor Tok-Seq with attention"
-    return f"by CIDEr, at the paper's strength, {told} captions without attention{more}"
+    return f"by CIDEr, at the strength of the paper's formulas, {told} captions without attention{more}"
 
 
 def _greedy_there(report: Reported, claim: Claim, data: str) -> str:
