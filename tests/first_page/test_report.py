@@ -284,7 +284,9 @@ def test_in_short_answers_whether_smoothing_helps(here: Path, kind: Any, main: A
     write_report_config("smoothing")
     page = written()
     assert ("at the strength of the paper's formulas" in page) == bool(told)
-    begin = f"- **Loss smoothing:** by CIDEr, at the strength of the paper's formulas, {told} captions without attention"
+    begin = (
+        f"- **Loss smoothing:** by CIDEr, at the strength of the paper's formulas, {told} captions without attention"
+    )
     assert not told or begin in page
 
 
