@@ -59,9 +59,7 @@ def test_claims_have_the_sign_that_the_paper_prints(name: str):
 )
 def test_no_text_has_swallowed_the_keys_below_it(path: Path):
     """As where a key that has `common` and `scenes` below it ends in `>-`."""
-    assert [
-        text for text in _texts(YAML(typ="safe").load(path)) if re.match(r"\w+: [>|]-", text)
-    ] == []
+    assert [text for text in _texts(YAML(typ="safe").load(path)) if re.match(r"\w+: [>|]-", text)] == []
 
 
 def _texts(content: object) -> Iterator[str]:
