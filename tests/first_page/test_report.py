@@ -1,5 +1,6 @@
 """How the report is put together."""
 
+import csv
 import gzip
 import json
 import re
@@ -19,7 +20,7 @@ from seqcap.errors import InputError
 from seqcap.files import json_file
 from seqcap.first_page import in_short_origin, outcomes, report, uses
 from seqcap.first_page.asides import misled, of_length, of_ranks, of_samples
-from seqcap.first_page.overview import DISTINCT
+from seqcap.first_page.overview import ACROSS, CIDER, CROSS_ENTROPY, DISTINCT, FIELDS
 from seqcap.first_page.own_runs import AS_LONG
 from seqcap.report import wording
 from seqcap.report.reported import ReportConfig
@@ -222,6 +223,24 @@ def test_in_short_tells_what_is_above_cross_entropy_of_as_many_updates_on_other_
     )
     assert beside in again
     assert again.endswith("(+4.0 [3.8, 4.2]).")
+
+
+def test_in_short_tells_what_is_better_on_one_captioner_on_other_data(here: Path):
+    for paper in ("a", ACROSS):
+        invented_results(paper)
+        invented_results(paper, records=[recorded(paper), recorded(paper, claim="C2")], folder="reports/photos")
+    levels = {"xe": (CROSS_ENTROPY, 44.0, "tok"), "sll": ("sll", 46.0, "xe tok"), "tok": ("tok", 40.0, "")}
+    Path("reports/photos/across/tables").mkdir()
+    with Path("reports/photos/across/tables/across.csv").open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow(FIELDS)
+        for run, (objective, ours, ahead_of) in levels.items():
+            lines.writerow(["p", run.upper(), run, objective, CIDER, "higher", ours, "", "", "9 x 3 seeds", ahead_of])
+    write_report_config("a", ACROSS, Photos="reports/photos")
+    told = (
+        "there, clearly beside cross-entropy trained further (in brackets): CIDEr, beam (44.0) better SLL 46.0, worse"
+    )
+    assert f"On [one captioner](photos/across/report.md) {told} TOK 40.0." in written()
 
 
 def test_of_a_claims_opposite_signs_one_is_told(here: Path):

@@ -8,7 +8,7 @@ from seqcap.first_page.all_papers import Reported, link
 from seqcap.first_page.elsewhere import WHOLE, Pair
 from seqcap.first_page.finding import Finding
 from seqcap.first_page.outcomes import numbers
-from seqcap.first_page.overview import ACROSS
+from seqcap.first_page.overview import ACROSS, CIDER, DIVERSITY, SAMPLES, Overview
 from seqcap.report import wording
 from seqcap.report.summary import RESULTS, Claim
 from seqcap.report.verdicts import COUNTED, DECIDED, NOT_RUN
@@ -24,7 +24,7 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
     caveat = [_fared_there(report, data) if number > 1 else "", _beside_likelihood(report, data)]
-    caveat += [_turned(report, data, of), _ungrammatical(report, data)]
+    caveat += [_turned(report, data, of), _on_one_captioner(report, data), _ungrammatical(report, data)]
     caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
     only = " (sentences, not pictures)" if report.has_only_sentences(data) else ""
     return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)))
@@ -126,6 +126,31 @@ def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
         if pair.here.key == pair.claim.deciding.key
     ]
     return f"Opposite: {'; '.join(told)}." if told else ""
+
+
+def _on_one_captioner(report: Reported, data: str) -> str:
+    """What is clearly better or worse than cross-entropy in the table of all objectives there."""
+    folder = report.folder_of(ACROSS, data)
+    path = folder / "tables" / f"{ACROSS}.csv" if folder else None
+    rows = Overview.read(path) if path and path.is_file() else None
+    base = rows.baseline if rows else None
+    if rows is None or base is None:
+        return ""
+    told = []
+    for column in (name for name in (CIDER, SAMPLES, DIVERSITY, rows.distinct) if name in base.levels):
+        known = [row for row in rows.objectives if column in row.levels]
+        sides = {
+            "better": [row for row in known if rows.is_ahead(row, base, column)],
+            "worse": [row for row in known if rows.is_ahead(base, row, column)],
+        }
+        named = {
+            how: ", ".join(f"{row.label} {row.levels[column].value:.1f}" for row in of) for how, of in sides.items()
+        }
+        both = ", ".join(f"{how} {names}" for how, names in named.items() if names)
+        told.append(f"{column} ({base.levels[column].value:.1f}) {both or 'none'}")
+    page = report.page_of(ACROSS, data)
+    where = f"[one captioner]({page})" if page else "one captioner"
+    return f"On {where} there, clearly beside cross-entropy trained further (in brackets): {'; '.join(told)}."
 
 
 def _ungrammatical(report: Reported, data: str) -> str:
