@@ -22,13 +22,11 @@ def on_other_data(report: Reported, data: str) -> dict[str, Any]:
     ]
     deciding = [(paper, pair) for paper, pair in compared if pair.here.primary]
     alike = [(paper, pair) for paper, pair in deciding if pair.alike]
-    as_claimed = [(paper, pair) for paper, pair in alike if pair.is_as_claimed]
     against = [(paper, pair) for paper, pair in alike if not pair.is_as_claimed]
     turned = [(paper, pair) for paper, pair in deciding if pair.opposite]
     return {
         "compared": deciding,
         "alike": alike,
-        "as_claimed": _by_paper(report, as_claimed, deciding),
         "against": _by_paper(report, against, deciding),
         "turned": turned,
         "turned_claims": _by_paper(report, turned, deciding),
