@@ -90,7 +90,8 @@ class WtfrlRun(PaperRun):
             keeps_last=True,
             settings=settings,
             epochs=0 if like == "tf" else 4,
-            learning_rate=0.0001 if like == "rl" else 0.001,
+            learning_rate=0.0002 if like == "rl" else 0.001,
+            payer=None if like.startswith("tf") else "sharp" if like == "rl_sharp" else "reward",
             seeds=self.seeds[:1] if name in CHANGES else self.seeds,
             start="starts/pretrain/transformer",
         )

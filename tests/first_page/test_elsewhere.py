@@ -65,10 +65,3 @@ def test_a_comparison_that_decides_here_alone_has_its_own_verdict_there(tmp_path
     assert found.line.key == claim.deciding.key
     assert found.words.startswith("holds")
     assert "; the whole claim: reversed" in found.words
-
-
-def test_a_difference_may_be_the_smaller_one_there(tmp_path):
-    here = results(tmp_path, "here", {"difference": -3.0})
-    for difference, smaller in ((-1.5, True), (-4.5, False)):
-        (pair,) = elsewhere.pairs(here, results(tmp_path, "there", {"difference": difference}))
-        assert pair.is_smaller_there == smaller

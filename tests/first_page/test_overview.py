@@ -17,7 +17,6 @@ from seqcap.first_page.overview import (
     DIVERSITY,
     LITERAL,
     MORE_CIDER,
-    MORE_RECALL,
     SAMPLES,
     TRUTH,
     TWIN,
@@ -279,24 +278,6 @@ def test_samples_stand_beside_cross_entropys_as_diverse_ones(rows):
     assert said(beside).details.endswith("Objectives are drawn at temperature 1 alone.")
     warm = said(beside, tempered={"SCST": "at 2 -9.0 [-10.0, -8.0]"})
     assert "alone" not in warm.details
-    assert warm.caveat.endswith(
-        "Their own samples at another temperature, beside the same: SCST at 2 -9.0 [-10.0, -8.0]."
-    )
-    rivals = "5, 6, 7 at 0.5"
-    of_rivals = f"Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of {rivals}; "
-    assert of_rivals in said(rows, rivals=rivals).details
-    facts = {"xe": 0, "tok": 0, "scst": -11, "joint": 0}
-    poorer = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
-    assert "As diverse, 1 of 3 tell clearly fewer true facts." in said(poorer).details
-    fuller = {run: levels | ({MORE_RECALL: facts[run]} if run in facts else {}) for run, levels in beside.items()}
-    fuller["joint"][MORE_RECALL] = 11
-    assert "As diverse, 1 of 3 tell clearly fewer true facts, JOINT clearly more." in said(fuller).details
-    assert (
-        "True precision of five samples, in SLE's own runs ([more](sle/report.md)): A 5."
-        in learnt(table(rows), Asides(true_samples="A 5"))[3].details
-    )
-    many = {f"other{number}": REINFORCED | {MORE_CIDER: -20 - number} for number in range(9)}
-    assert "those of 10 others (-15.0 to -28.0) have clearly less" in said({**beside, **many}).caveat
 
 
 def test_what_samples_gain_over_a_temperature_is_noted(rows):

@@ -1,5 +1,6 @@
 """How the report is put together."""
 
+import csv
 import gzip
 import json
 import re
@@ -19,7 +20,8 @@ from seqcap.errors import InputError
 from seqcap.files import json_file
 from seqcap.first_page import in_short_origin, outcomes, report, uses
 from seqcap.first_page.asides import misled, of_length, of_ranks, of_samples
-from seqcap.first_page.overview import DISTINCT
+from seqcap.first_page.overview import ACROSS, CIDER, CROSS_ENTROPY, DISTINCT, FIELDS
+from seqcap.first_page.own_runs import AS_LONG
 from seqcap.report import wording
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import VERSION, Summary
@@ -165,13 +167,16 @@ def test_a_paper_is_of_the_first_folder_of_other_data_that_has_it(here: Path):
     assert "left out" not in page
 
 
-def test_in_short_names_claims_that_are_decided_otherwise_on_other_data(here: Path):
-    """What stands with zero inside is counted."""
+def test_in_short_tells_how_claims_fared_on_other_data(here: Path):
+    """Of today's rule; without our controls."""
     records = [
         recorded("a", **UNSURE),
         recorded("a", claim="C2", left="b", **UNSURE),
         recorded("a", claim="C3", left="c"),
         recorded("a", claim="C4", left="d"),
+        recorded("a", claim="C5", left="e"),
+        recorded("a", claim="C6", left="f", **REVERSED),
+        recorded("a", claim="Q1", left="g"),
     ]
     invented_results("a", records=records)
     there = [
@@ -179,17 +184,67 @@ def test_in_short_names_claims_that_are_decided_otherwise_on_other_data(here: Pa
         recorded("a", claim="C2", left="b"),
         recorded("a", claim="C3", left="c", **UNSURE),
         recorded("a", claim="C4", left="d"),
+        recorded("a", claim="C6", left="f", **REVERSED),
+        recorded("a", claim="Q1", left="g", **REVERSED),
     ]
     invented_results("a", records=there, folder="reports/photos")
     write_report_config("a", Photos="reports/photos")
     (line,) = [line for line in written().splitlines() if line.startswith("- **Photos:** ")]
-    assert "3 are open (an interval has 0 in it, here, there or both)." in line
-    links = ("[C1](a/report.md#c1)", "[C2](a/report.md#c2)")
-    told = f"{links[0]} is reversed; {links[1]} holds."
-    assert f"Other verdicts there than here: {told}" in line
+    signs = "of 6 comparisons that claims and controls here rest on, 2 have the same sign there, by both intervals, "
+    assert f"{signs}whatever q (against print: A C6), 1 the opposite one (A Q1), 3 are open." in line
+    assert "Of the 3 claims that hold here C4 holds there, too, [C3](a/report.md#c3) cannot be told, 1 was not" in line
+    assert "Of the 1 claim that is reversed here C6 is reversed there, too." in line
+    assert "Decided there alone: [C2](a/report.md#c2) holds, [C1](a/report.md#c1) is reversed." in line
 
 
-def test_of_recalls_with_the_opposite_sign_one_is_told(here: Path):
+def test_in_short_tells_what_is_above_cross_entropy_of_as_many_updates_on_other_data(here: Path):
+    def compared(name: str, difference: float) -> dict[str, Any]:
+        sides = (
+            side(name.upper(), dict.fromkeys((1, 2, 3), 100 + difference)),
+            side(AS_LONG, {1: 100, 2: 100, 3: 100}),
+        )
+        words = {"what": "CIDEr of the best beam caption", "decoder": "beam", "claim": f"C{name}", "left": name}
+        changes = {"sides": sides, "covariance": ((0.01,), *((0.0,) * row + (0.01,) for row in range(1, 6)))}
+        return recorded("a", **words, **changes)
+
+    invented_results("a", records=[compared("b", 4.0), compared("c", 4.0), compared("d", 4.0)])
+    there = [compared("b", 4.0), compared("c", 0.01), compared("d", -4.0)]
+    invented_results("a", records=there, folder="reports/photos")
+    invented_results("a", records=[compared("b", 6.0)], folder="reports/photos_gpu")
+    write_report_config("a", Photos=["reports/photos", "reports/photos_gpu"])
+    page = written()
+    told = (
+        "Over cross-entropy of as many updates B of the 3 compared raise the best caption's CIDEr there, D lower it; "
+    )
+    assert f"{told}here 3 raise it ([numbers](#the-same-in-own-runs))." in page
+    (again,) = [line for line in page.splitlines() if " was run there again " in line]
+    beside = (
+        "CIDEr, beam, over cross-entropy of as many updates (in brackets, in the results that this page has): B +6.0"
+    )
+    assert beside in again
+    assert again.endswith("(+4.0 [3.8, 4.2]).")
+
+
+def test_in_short_tells_what_is_better_on_one_captioner_on_other_data(here: Path):
+    for paper in ("a", ACROSS):
+        invented_results(paper)
+        invented_results(paper, records=[recorded(paper), recorded(paper, claim="C2")], folder="reports/photos")
+    levels = {"xe": (CROSS_ENTROPY, 44.0, "tok"), "sll": ("sll", 46.0, "xe tok"), "tok": ("tok", 40.0, "")}
+    Path("reports/photos/across/tables").mkdir()
+    with Path("reports/photos/across/tables/across.csv").open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow(FIELDS)
+        for run, (objective, ours, ahead_of) in levels.items():
+            lines.writerow(["p", run.upper(), run, objective, CIDER, "higher", ours, "", "", "9 x 3 seeds", ahead_of])
+    write_report_config("a", ACROSS, Photos="reports/photos")
+    told = (
+        "there, clearly beside cross-entropy trained further (in brackets): CIDEr, beam (44.0) better SLL 46.0, worse"
+    )
+    assert f"On [one captioner](photos/across/report.md) {told} TOK 40.0." in written()
+
+
+def test_of_a_claims_opposite_signs_one_is_told(here: Path):
+    """One that decides it before its details."""
     of_ten = {"metric": "own_R@10", "what": "R@10 (own listener)"}
     of_five = {"level": "detail", "metric": "own_R@5", "what": "R@5 (own listener)"}
     invented_results("a", records=[recorded("a", **of_ten), recorded("a", **of_five)])
@@ -198,7 +253,7 @@ def test_of_recalls_with_the_opposite_sign_one_is_told(here: Path):
     write_report_config("a", Photos="reports/photos")
     _, _, told = written().partition("## On other data")
     table, _, _ = told.partition("## ")
-    assert "R@10 (own listener)" in table
+    assert "R@10 (own listener): A against B (decides); 1 more |" in table
     assert "R@5" not in table
 
 
@@ -283,8 +338,10 @@ def test_in_short_answers_whether_smoothing_helps(here: Path, kind: Any, main: A
     invented_results("smoothing", records=records)
     write_report_config("smoothing")
     page = written()
-    assert ("at the paper's strength" in page) == bool(told)
-    begin = f"- **Loss smoothing:** by CIDEr, at the paper's strength, {told} captions without attention"
+    assert ("at the strength of the paper's formulas" in page) == bool(told)
+    begin = (
+        f"- **Loss smoothing:** by CIDEr, at the strength of the paper's formulas, {told} captions without attention"
+    )
     assert not told or begin in page
 
 
@@ -391,14 +448,6 @@ def test_in_short_tells_what_is_not_in_the_minutes_of_training(starts: dict[str,
     assert in_short_origin._of_starts(report) == f"the common start, and retrievers{of_each}"
 
 
-def test_in_short_tells_how_claims_of_each_paper_fared_on_other_data(here: Path):
-    for paper in "ab":
-        invented_results(paper)
-        invented_results(paper, records=[recorded(paper, **REVERSED)], folder="reports/photos")
-    write_report_config("a", "b", Photos="reports/photos")
-    assert "By today's rule there: A, of 1 claims, 1 is reversed; B, of 1 claims, 1 is reversed." in written()
-
-
 def test_in_short_tells_what_updates_of_each_objective_take(tmp_path: Path):
     """In the table of all objectives, where their budget is minutes."""
     curves = tmp_path / "across/results/curves.csv"
@@ -487,14 +536,14 @@ def test_ungrammatical_captions_on_other_data_are_told_of_objectives_and_cross_e
     said = json_file.read_json(file)
     json_file.write_json(file, said | {"likelihood": ["b", "b_longer"]})
     write_report_config("a", Photos="reports/photos")
-    assert "ngrammatical" not in written()
+    assert "plain fault" not in written()
     measured = {"a": [20.0, 26.0], "b": [3.0], "b_longer": [1.4], "other": [50.0]}
     shares = {run: {wording.FAULTY: by_seed} for run, by_seed in measured.items()}
     wording.write(shares, Path("reports/photos/a/results"))
-    told = "Often ungrammatical there, in a hundred best captions: A 23.0; cross-entropy's 1.4 to 3.0, people's 1."
-    assert told in written()
+    told = "in a hundred best captions: A 23.0; cross-entropy's 1.4 to 3.0, people's 1."
+    assert f"With a plain fault there (another measure than two verbs), {told}" in written()
     wording.write(shares | {"a": {wording.FAULTY: [9.0]}}, Path("reports/photos/a/results"))
-    assert "ngrammatical" not in written()
+    assert "plain fault" not in written()
 
 
 def test_the_same_paper_on_the_same_data_by_another_experiment(here: Path):
@@ -511,7 +560,7 @@ def test_the_same_paper_on_the_same_data_by_another_experiment(here: Path):
     assert told.startswith("[A](photos_gpu/a/report.md) was run there again (")
     counted = "3 comparisons that both have, 1 have the same sign, by both intervals, 1 the opposite one, 1 are open."
     assert counted in told
-    assert " Of its main claim, CIDEr of 5 samples: A against B: +1.5 [" in told
+    assert " Its main claim there: holds (smaller); CIDEr of 5 samples: A against B +1.5 [" in told
     (row,) = [line for line in page.splitlines() if " on Photos, again | " in line]
     assert "`ba9876543210`" in row
     assert Path("reports/report.html").read_text(encoding="utf-8").count("Photos, A: a paper</h1>") == 2

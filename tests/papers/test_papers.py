@@ -1,12 +1,15 @@
 """Papers are found by their names, describe themselves consistently, and what is missing of one is named."""
 
+import re
 import shutil
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from invented_papers import whole
+from ruamel.yaml import YAML
 
 from seqcap import papers
 from seqcap.errors import InputError
@@ -49,6 +52,25 @@ def test_claims_have_the_sign_that_the_paper_prints(name: str):
         assert set(claim.names) <= {*run.by_name, *RUNS}
         found = evidence(claim, run)
         assert not found.printed or found.contrast(found.printed) * found.sign > 0, claim
+
+
+@pytest.mark.parametrize(
+    "path", sorted(papers.FOLDER.glob("*/*.yaml")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_no_text_has_swallowed_the_keys_below_it(path: Path):
+    """As where a key that has `common` and `scenes` below it ends in `>-`."""
+    assert [text for text in _texts(YAML(typ="safe").load(path)) if re.match(r"\w+: [>|]-", text)] == []
+
+
+def _texts(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, Mapping):
+        for value in content.values():
+            yield from _texts(value)
+    elif isinstance(content, list):
+        for value in content:
+            yield from _texts(value)
 
 
 def test_a_claim_has_primary_comparisons_and_says_why():

@@ -9,7 +9,7 @@ from scenes_languages import thing
 
 from seqcap import papers
 from seqcap.papers.wtfrl import figures
-from seqcap.papers.wtfrl.claims import remarks, stand_ins
+from seqcap.papers.wtfrl.claims import claims, remarks, stand_ins
 from seqcap.papers.wtfrl.figures import most_hacked
 from seqcap.papers.wtfrl.runs import ablations
 from seqcap.papers.wtfrl.vocabulary import Vocabulary
@@ -164,6 +164,13 @@ def test_a_gain_that_may_be_nothing_has_no_share():
     said = words(made.of_rows(rows))["A hacked reward?"]
     (gain,) = [part for part in said.split(": ", 1)[1].split("; ") if part.startswith(("WTF +", "WTF -"))]
     assert "%" not in gain
+    # Nor may the judge's be.
+    assert "WTF-RL +22.5 [+22.5, +22.6], +11.3 [+11.2, +11.3] (50%)" in said
+    rows = [
+        row | {"value": float(row["item"] % 2)} if row["metric"] == "fixed_R@10" and row["run"] == "wtf_rl" else row
+        for row in rows
+    ]
+    assert "WTF-RL +22.5 [+22.5, +22.6] (" not in words(made.of_rows(rows))["A hacked reward?"]
 
 
 def test_a_discriminator_that_takes_shuffled_words_for_peoples_guards_no_grammar(monkeypatch: pytest.MonkeyPatch):
@@ -201,6 +208,18 @@ def test_what_print_has_of_rl_and_wtf_rl_stands_beside_ours():
     assert "(-1.6 of R@10, by what pays)" in said
     assert "(+10.2 of CIDEr)" in said
     assert "RL and WTF-RL" not in words(WtfrlRun(names=["tf", "wtf_rl"]).read())
+
+
+@pytest.mark.parametrize(("rate", "told"), [(1e-4, False), (2e-5, True)])
+def test_policies_of_unlike_rates_are_not_compared(rate: float, told: bool):
+    """Cross-entropy may have another rate than a policy."""
+    run = WtfrlRun(names=[*FEW, "tf_longer"]).read()
+    runs = tuple(entry.model_copy(update={"learning_rate": rate if entry.name == "rl" else 2e-4}) for entry in run.runs)
+    unlike = Results(run.config.model_copy(update={"runs": runs}), run.paper, run.scores)
+    found = {(claim.left, claim.right): claim.untestable for claim in claims(unlike)}
+    said = "RL has a rate of 2e-05, WTF-RL one of 0.0002: how far each has moved would decide"
+    assert found["wtf_rl", "rl"] == (said if told else "")
+    assert found["rl", "tf"] == found["rl", "tf_longer"] == found["wtf", "tf"] == ""
 
 
 # --- Figure 1

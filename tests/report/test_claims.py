@@ -425,6 +425,16 @@ def test_the_table_says_which_of_several_fails():
     assert lines[3].startswith("|  |  | Div-2 of 5 samples | a ")
 
 
+@pytest.mark.parametrize(("q", "named"), [(0.0497, True), (0.053, True), (0.03, False), (0.07, False), (None, False)])
+def test_claims_whose_q_is_near_its_level_are_named(q: float | None, named: bool):
+    rows = [*system("a", [level + 0.2 for level in HARD]), *system("b", HARD)]
+    compared = Comparison("C0", "a is more", "Div2", "sample", "set", "a", "b", +1)
+    (judged,) = claims.run_claims([compared], of(rows, "a", "b"))
+    outcomes = [replace(outcome, q=q) for outcome in judged.judged.outcomes]
+    lines = claims.claims_table([replace(judged, judged=replace(judged.judged, outcomes=outcomes))])
+    assert ("of .05, of C0." in "\n".join(lines)) == named
+
+
 def test_a_run_that_rose_is_named_with_what_its_curve_measures():
     run = SleRun(names=["sll", "xe"]).read()
     samples = Comparison("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1)

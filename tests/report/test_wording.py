@@ -41,6 +41,10 @@ def test_no_reference_of_a_scene_has_two(tmp_path):
     ("caption", "has"),
     [
         ("a black dog is is running", True),
+        ("a black and black dog", True),
+        ("a dog in the snow in the snow", True),
+        ("a man in a red shirt and a red shirt", True),
+        ("a man in a red hat and a man in a blue hat", False),
         ("a man in a woman is standing", True),
         ("a dog in the boy", True),
         ("a man is in the water is jumping", True),

@@ -44,11 +44,6 @@ class Pair:
         return self.both and self.here.side == self.there.side
 
     @property
-    def is_smaller_there(self) -> bool:
-        """Whether the difference on other data is the smaller one."""
-        return abs(float(self.there.difference)) < abs(float(self.here.difference))
-
-    @property
     def is_as_claimed(self) -> bool:
         """Whether both are as the paper says."""
         return self.alike and self.here.side == self.here.sign
@@ -81,10 +76,10 @@ def is_tested(wanted: Claim, summary: Summary) -> bool:
 
 
 def pairs(here: Summary, there: Summary) -> list[Pair]:
-    """Every comparison that has a number here and there, once: those that decide a claim here, then the others."""
+    """Every comparison that has a number here and there, once: the primary ones of claims here, then the others."""
     by_key = {line.key: line for line in _lines(there)}
     claims = [claim for claim in here.claims if claim.verdict not in (NOT_RUN, UNTESTABLE)]
-    compared = [(claim, claim.deciding) for claim in claims]
+    compared = [(claim, line) for claim in claims for line in claim.primary]
     compared += [(claim, line) for claim in claims for line in claim.lines]
     by_comparison = dict[tuple[str, ...], Pair]()
     for claim, line in compared:

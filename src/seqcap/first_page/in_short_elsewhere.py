@@ -1,17 +1,17 @@
 """What *In short* says of other data: how the comparisons that decide claims here came out there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqcap.first_page import own_runs, unknown_words
 from seqcap.first_page.all_papers import Reported, link
 from seqcap.first_page.elsewhere import WHOLE, Pair
 from seqcap.first_page.finding import Finding
-from seqcap.first_page.outcomes import fared, numbers
-from seqcap.first_page.overview import ACROSS
+from seqcap.first_page.outcomes import numbers
+from seqcap.first_page.overview import ACROSS, CIDER, DIVERSITY, SAMPLES, Overview
 from seqcap.report import wording
-from seqcap.report.summary import RESULTS, Claim, Summary
-from seqcap.report.verdicts import COUNTED, NOT_RUN, decided
+from seqcap.report.summary import RESULTS, Claim
+from seqcap.report.verdicts import COUNTED, DECIDED, NOT_RUN
 
 _TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
 
@@ -23,8 +23,8 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
     if not number:
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
-    caveat = [_how_alike(of) if number > 1 else "", _turned(report, data, of), _turned_details(of)]
-    caveat += [_ungrammatical(report, data), _counted_there(report, data), _decided_there_alone(report, data)]
+    caveat = [_fared_there(report, data) if number > 1 else "", _beside_likelihood(report, data)]
+    caveat += [_turned(report, data, of), _on_one_captioner(report, data), _ungrammatical(report, data)]
     caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
     only = " (sentences, not pictures)" if report.has_only_sentences(data) else ""
     return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)))
@@ -32,55 +32,125 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
 
 def _of_one(of: Mapping[str, Any]) -> str:
     ways = {
-        "goes the same way there": _agree(of),
+        "goes the same way there": of["alike"],
         "goes the other way there": of["turned"],
-        "cannot be told, here or there": _silent(of),
+        "cannot be told, here or there": of["compared"],
     }
-    way = next(said for said, count in ways.items() if count)
-    return f"the one comparison that decides a claim here {way}{', against print' * _against_print(of)}"
+    way = next(said for said, found in ways.items() if found)
+    return f"the one comparison that decides a claim here {way}{', against print' * bool(of['against'])}"
 
 
 def _of_several(of: Mapping[str, Any]) -> str:
-    agree, silent = _agree(of), _silent(of)
-    parts = [f"{agree or 'none'} {_has(agree)} the same sign there, by both intervals, whatever q"]
-    parts.append(f"{of['turned'] or 'none'} the opposite one")
-    if silent:
-        parts.append(f"{silent} {_is(silent)} open (an interval has 0 in it, here, there or both)")
-    return f"of {len(of['compared'])} comparisons that decide claims and controls here, {', '.join(parts)}"
+    number, alike, turned = (len(of[key]) for key in ("compared", "alike", "turned"))
+    parts = [f"{alike or 'none'} {'has' if alike < 2 else 'have'} the same sign there, by both intervals, whatever q"]
+    parts[0] += f" (against print: {of['against']})" * bool(of["against"])
+    parts.append(f"{turned or 'none'} the opposite one{f' ({named})' if (named := of['turned_claims']) else ''}")
+    if silent := number - alike - turned:
+        parts.append(f"{silent} {_is(silent)} open")
+    return f"of {number} comparisons that claims and controls here rest on, {', '.join(parts)}"
 
 
-def _agree(of: Mapping[str, Any]) -> int:
-    return len(of["alike"]) + len(of["divided"])
+def _fared_there(report: Reported, data: str) -> str:
+    """How the claims fared there, by their verdict here: both by today's rule. Of those that are undecided here, which
+    are decided there."""
+    told = []
+    for verdict in (*DECIDED, ""):
+        claims = [(paper, claim) for paper, claim in _todays_claims(report) if _decided(claim) == verdict]
+        named = dict[str, list[str]]()
+        for paper, claim in claims:
+            name = claim.id if (there := _verdict_there(report, data, claim)) == verdict else link(paper, claim)
+            named.setdefault(there, []).append(name)
+        if verdict and named.keys() - {NOT_RUN}:
+            how = COUNTED[verdict][len(claims) > 1]
+            number = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
+            told.append(f"Of the {number} that {how} here {_listed(named, verdict)}.")
+        elif not verdict and named.keys() & set(DECIDED):
+            told.append(f"Decided there alone: {_listed({name: named[name] for name in DECIDED if name in named})}.")
+    return " ".join(told)
 
 
-def _silent(of: Mapping[str, Any]) -> int:
-    return len(of["one_sided"]) + len(of["neither"])
+def _todays_claims(report: Reported) -> list[tuple[str, Claim]]:
+    claims = [(paper, claim) for paper, claim in report.claims() if not report.papers[paper].rule]
+    return [(paper, claim) for paper, claim in claims if not claim.control and claim.verdict != NOT_RUN]
 
 
-def _against_print(of: Mapping[str, Any]) -> int:
-    return len(of["alike"]) - int(of["as_claimed"])
+def _decided(claim: Claim) -> str:
+    """The verdict on a claim here, if it decides; else ""."""
+    return claim.verdict if claim.verdict in DECIDED else ""
 
 
-def _how_alike(of: Mapping[str, Any]) -> str:
-    kinds = {"smaller there (in points)": of["smaller"], "against print": _against_print(of)}
-    told = [f"{count} {_is(count)} {kind}" for kind, count in kinds.items() if count]
-    return f"Of those with the same sign {'; '.join(told)}." if told else ""
+def _verdict_there(report: Reported, data: str, claim: Claim) -> str:
+    """The verdict on a claim on other data, by today's rule; not run where there is none."""
+    papers = report.published[data].values()
+    found = (
+        there.verdict for summary in papers if not summary.rule for there in summary.claims if there.id == claim.id
+    )
+    return next(found, NOT_RUN)
+
+
+def _listed(named: Mapping[str, Sequence[str]], here: str = "") -> str:
+    """ "C1, C2 do there, too, S4c is not found as printed, 3 were not run": claims by their verdict there. `here`:
+    their verdict here."""
+    parts = []
+    for verdict, words in COUNTED.items():
+        names = named.get(verdict, [])
+        if names and verdict == NOT_RUN:
+            parts.append(f"{len(names)} {words[len(names) > 1]}")
+        elif names:
+            parts.append(f"{', '.join(names)} {words[len(names) > 1]}{' there, too' * (verdict == here)}")
+    return ", ".join(parts)
+
+
+def _beside_likelihood(report: Reported, data: str) -> str:
+    """How many objectives raise the CIDEr of the best caption over cross-entropy of as many updates, there and here."""
+    compared = own_runs.cider_against_likelihood(report.papers)
+    pairs = [(line, own_runs.on_other_data(line, report.published[data])) for _, _, line in compared]
+    both = [(here, there) for here, there in pairs if there]
+    if not both:
+        return ""
+    raising, lowering = (
+        ", ".join(here.sides.partition(" against ")[0] for here, there in both if there.side == side)
+        for side in (1, -1)
+    )
+    told = f"{raising or 'none'} of the {len(both)} compared raise the best caption's CIDEr there"
+    told += f", {lowering} lower it" * bool(lowering)
+    of_here = sum(here.side == 1 for here, _ in both)
+    return f"Over cross-entropy of as many updates {told}; here {of_here} raise it ([numbers](#the-same-in-own-runs))."
 
 
 def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
-    """The deciding comparisons with the opposite sign, and how their claims fared there."""
+    """The comparisons that decide a claim with the opposite sign there, and how their claims fared there."""
     told = [
         f"{_there(pair)}{_judged(report, paper, pair, data)}, here {numbers(pair.here)}"
-        for paper, pair in of["opposite"]
+        for paper, pair in of["turned"]
         if pair.here.key == pair.claim.deciding.key
     ]
     return f"Opposite: {'; '.join(told)}." if told else ""
 
 
-def _turned_details(of: Mapping[str, Any]) -> str:
-    """How many details of claims have opposite signs; "" of a single one. The table has them."""
-    details = [pair for _, pair in of["opposite"] if pair.here.key != pair.claim.deciding.key]
-    return f"{len(details)} of the claims' details have the opposite sign there." if len(details) > 1 else ""
+def _on_one_captioner(report: Reported, data: str) -> str:
+    """What is clearly better or worse than cross-entropy in the table of all objectives there."""
+    folder = report.folder_of(ACROSS, data)
+    path = folder / "tables" / f"{ACROSS}.csv" if folder else None
+    rows = Overview.read(path) if path and path.is_file() else None
+    base = rows.baseline if rows else None
+    if rows is None or base is None:
+        return ""
+    told = []
+    for column in (name for name in (CIDER, SAMPLES, DIVERSITY, rows.distinct) if name in base.levels):
+        known = [row for row in rows.objectives if column in row.levels]
+        sides = {
+            "better": [row for row in known if rows.is_ahead(row, base, column)],
+            "worse": [row for row in known if rows.is_ahead(base, row, column)],
+        }
+        named = {
+            how: ", ".join(f"{row.label} {row.levels[column].value:.1f}" for row in of) for how, of in sides.items()
+        }
+        both = ", ".join(f"{how} {names}" for how, names in named.items() if names)
+        told.append(f"{column} ({base.levels[column].value:.1f}) {both or 'none'}")
+    page = report.page_of(ACROSS, data)
+    where = f"[one captioner]({page})" if page else "one captioner"
+    return f"On {where} there, clearly beside cross-entropy trained further (in brackets): {'; '.join(told)}."
 
 
 def _ungrammatical(report: Reported, data: str) -> str:
@@ -99,35 +169,7 @@ def _ungrammatical(report: Reported, data: str) -> str:
     named = ", ".join(f"{label} {share:.1f}" for label, share in sorted(shares.items(), key=lambda item: -item[1]))
     ends = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(likelihood), max(likelihood))))
     usual = f"cross-entropy's {ends}, people's {wording.BY_PEOPLE:.0f}"
-    return f"Often ungrammatical there, in a hundred best captions: {named}; {usual}."
-
-
-def _counted_there(report: Reported, data: str) -> str:
-    """How the claims of each paper fared on other data, where today's rule judges several there; and which papers an
-    older one does."""
-    papers = report.published[data].values()
-    todays = {str(there.said["label"]): _run(there) for there in papers if not there.rule}
-    older = [str(there.said["label"]) for there in papers if there.rule]
-    told = [f"{label}, of {len(claims)} claims, {fared(claims)}" for label, claims in todays.items() if claims]
-    parts = [f"By today's rule there: {'; '.join(told)}."] if len(told) > 1 else []
-    parts += [f"{' and '.join(older)} {_is(len(older))} judged by an older rule there."] if told and older else []
-    return " ".join(parts)
-
-
-def _decided_there_alone(report: Reported, data: str) -> str:
-    """Claims that are decided on other data, and here otherwise or not: by today's rule."""
-    told = dict[str, list[str]]()
-    for paper, claim in report.claims():
-        there = report.elsewhere(paper, claim).get(data)
-        verdict = decided(there.words.rpartition(WHOLE)[2]) if there and not there.rule else ""
-        if verdict not in ("", claim.verdict) and not claim.control:
-            told.setdefault(verdict, []).append(link(paper, claim))
-    parts = [f"{', '.join(names)} {COUNTED[verdict][len(names) > 1]}" for verdict, names in told.items()]
-    return f"Other verdicts there than here: {'; '.join(parts)}." if parts else ""
-
-
-def _run(there: Summary) -> list[Claim]:
-    return [claim for claim in there.claims if not claim.control and claim.verdict != NOT_RUN]
+    return f"With a plain fault there (another measure than two verbs), in a hundred best captions: {named}; {usual}."
 
 
 def _of_unknown_words(report: Reported, data: str) -> str:
@@ -152,10 +194,6 @@ def _judged(report: Reported, paper: str, pair: Pair, data: str) -> str:
 
 def _is(number: int) -> str:
     return "is" if number == 1 else "are"
-
-
-def _has(number: int) -> str:
-    return "has" if number < 2 else "have"
 
 
 def _lacking_there(report: Reported, data: str) -> str:

@@ -99,9 +99,7 @@ def of_origin(report: Reported) -> Finding | None:
     number = f"{len(commits)} commit{'s' * (len(commits) != 1)}"
     across = report.papers.get(ACROSS)
     table = f"The table of all objectives: `{across.provenance['commit']}`. " if across else ""
-    versions = {provenance.in_words(origin)["versions"] for origin in origins if origin["versions"]}
-    with_what = f"; {versions.pop()}" if len(versions) == 1 else ""
-    answer = f"on {where}; {dates}, {number}{with_what}"
+    answer = f"on {where}; {dates}, {number}"
     return Finding("Made", answer, f"{table}{lacking}[Each](#where-this-comes-from).")
 
 

@@ -28,6 +28,8 @@ _ELSEWHERE = {
 _KINDS = ("L1", "L3")
 _WITH_ATTENTION = "L6b"  # the main one with attention
 _GERMAN = ("de_en_seq_bleu4_batch", "de_en_mle")  # the comparison that L8 is of, from German
+# By what else the comparisons that decide are told: words -> the metric, and which captions it is of.
+_MEASURES = {"By captions ranked by log p / length": ("CIDEr", "per token, all"), "By BLEU-4": ("BLEU4", "beam")}
 _CHANGED = ", changed after a result was seen"
 _WEAKER = "_quarter"  # ends the names of its runs that are a quarter as strong
 
@@ -68,13 +70,7 @@ def of_smoothing(report: Reported, main: Sequence[MainClaim], rows: Overview | N
             None,
             [
                 caveat,
-                _otherwise(
-                    alike,
-                    {
-                        "By captions ranked by log p / length": ("CIDEr", "per token, all"),
-                        "By BLEU-4": ("BLEU4", "beam"),
-                    },
-                ),
+                _otherwise(alike, _MEASURES),
                 _of_weaker_runs(summary),
                 _on_one_captioner(rows),
             ],
@@ -118,7 +114,7 @@ def _helps(claims: Sequence[Claim], summary: Summary) -> str:
     more = ""
     if told.startswith("no") and with_attention is not None and with_attention.verdict != HOLDS:
         more = ", nor Tok-Seq with attention"
-    return f"by CIDEr, at the paper's strength, {told} captions without attention{more}"
+    return f"by CIDEr, at the strength of the paper's formulas, {told} captions without attention{more}"
 
 
 def _greedy_there(report: Reported, claim: Claim, data: str) -> str:
@@ -138,11 +134,16 @@ def _harms_there(report: Reported, claims: Sequence[Claim]) -> str:
     return f"on {' and '.join(told)} all that was tried harms" if told else ""
 
 
-def _otherwise(claims: Sequence[Claim], by_what: Mapping[str, tuple[str, str]]) -> str:
-    """What the comparisons that decide claims are by another metric, or of other captions: words -> both."""
+def _otherwise(
+    claims: Sequence[Claim], by_what: Mapping[str, tuple[str, str]], elsewhere: Mapping[str, Summary] | None = None
+) -> str:
+    """What the comparisons that decide claims are by another metric, or of other captions: words -> both. `elsewhere`:
+    the results on other data that these are of."""
     told = []
     for words, (metric, captions) in by_what.items():
         found = [own_runs.otherwise(claim, metric, captions) for claim in claims]
+        if elsewhere is not None:
+            found = [line and own_runs.on_other_data(line, elsewhere) for line in found]
         differences = [f"{_loss(line)} {numbers(line)}" for line in found if line is not None]
         told += [f"{words}: {', '.join(differences)}"] if differences else []
     return f"{'. '.join(told)} (details)." if told else ""
@@ -204,7 +205,8 @@ def _on_other_data(report: Reported, claims: Sequence[Claim]) -> str:
             loss = _loss(claim.deciding) or claim.id
             greedy = _greedy_there(report, claim, data) if claim is claims[-1] else ""
             told.setdefault(data, []).append(f"{loss} {numbers(there.line)}, *{there.words}*{greedy}")
-    return " ".join(f"The same on {data}: {', '.join(parts)}." for data, parts in told.items())
+    by_data = {data: _otherwise(claims, _MEASURES, report.published[data]) for data in told}
+    return " ".join(f"The same on {data}: {', '.join(parts)}. {by_data[data]}".rstrip() for data, parts in told.items())
 
 
 def _from_german(claim: Claim) -> str:

@@ -119,7 +119,7 @@ def _of_samples(overview: Overview, base: Row, asides: Asides) -> Finding | None
         of_rivals = "Cross-entropy's at other temperatures have CIDEr, Div-2 and true recall of"
         details.append(f"{of_rivals} {asides.rivals}; all objectives' are drawn at 1.")
     details += _of_temperatures(overview, base, asides.tempered)
-    caveat = [_beside_temperatures(overview, base), _at_another(overview, base, asides.tempered)]
+    caveat = [_beside_temperatures(overview, base)]
     return Finding("Random samples", answer, _joined(caveat), _joined(details))
 
 
@@ -133,13 +133,6 @@ def _beside_temperatures(overview: Overview, base: Row) -> str:
     told = [f"those of {_with_gains(rows)} {words}" for words, rows in sides.items() if rows]
     what = "Beside cross-entropy's at the temperature of equal Div-2, which takes no training"
     return f"{what}, {', '.join(told)}."
-
-
-def _at_another(overview: Overview, base: Row, tempered: Mapping[str, str]) -> str:
-    """What is left of the lead of those that are ahead, where they are drawn at another temperature, too."""
-    better = _ahead(overview, base, MORE_CIDER) if overview.has(MORE_CIDER) else []
-    told = [f"{row.label} {tempered[row.label]}" for row in better if row.label in tempered]
-    return f"Their own samples at another temperature, beside the same: {', '.join(told)}." if told else ""
 
 
 def _beyond_temperatures(overview: Overview, base: Row) -> str:

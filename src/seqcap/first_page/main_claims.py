@@ -9,7 +9,7 @@ from seqcap.first_page.elsewhere import There
 from seqcap.first_page.outcomes import by_whom, counted, in_print, numbers, shortly, words
 from seqcap.first_page.overview import CIDER, TRUTH, Overview
 from seqcap.report.summary import Claim, Summary
-from seqcap.report.verdicts import HOLDS
+from seqcap.report.verdicts import HOLDS, REVERSED
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,9 @@ def main_claims(report: Reported, rows: Overview | None) -> list[MainClaim]:
             beside = _among_others(claim, judged, controls) + _by_words(claim, controls)
             beside += _by_truth(claim, controls, on_one)
             notes = _notes(paper, summary, claim, judged, rows)
-            others = [control for control in controls if control is not judged and not _is_beside(claim, control)]
+            # Those with the opposite answer have a list of their own.
+            told = [control for control in controls if control is not judged and control.verdict != REVERSED]
+            others = [control for control in told if not _is_beside(claim, control)]
             notes += [_of_control(paper, control) for control in others]
             sentence = summary.said["finding"]["sentence"]
             greedy = own_runs.by_greedy(claim)

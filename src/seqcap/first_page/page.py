@@ -1,21 +1,21 @@
 """The first page: what the papers claim and how it fares here. Its numbers are those of the papers' results and of the
 table across papers; texts/ has its words."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from seqcap.files import json_file
-from seqcap.first_page import elsewhere, outcomes, unknown_words
+from seqcap.first_page import outcomes, unknown_words
 from seqcap.first_page.advice import advice
-from seqcap.first_page.all_papers import GENERATED, Reported, link, sizes, span
-from seqcap.first_page.asides import Asides, minutes_of_updates, misled, true_shares, updates
+from seqcap.first_page.all_papers import GENERATED, Reported, link, span
+from seqcap.first_page.asides import Asides, misled, true_shares, updates
 from seqcap.first_page.in_short import in_short
 from seqcap.first_page.in_short_smoothing import of_studies
 from seqcap.first_page.main_claims import left_out, main_claims
+from seqcap.first_page.other_data import on_other_data
 from seqcap.first_page.outcomes import in_print, numbers, shortly
 from seqcap.first_page.overview import (
     ACROSS,
@@ -29,7 +29,6 @@ from seqcap.first_page.overview import (
     Overview,
 )
 from seqcap.first_page.uses import uses
-from seqcap.first_page.what_differs import what_differs
 from seqcap.report import provenance
 from seqcap.report.summary import RESULTS, Summary
 from seqcap.report.texts import Texts
@@ -51,8 +50,8 @@ def first_page(report: Reported) -> str:
     asides = Asides.read(report.folder)
     across = _across(report, rows, asides)
     main = main_claims(report, rows)
-    on_other_data = {data: _on_other_data(report, data) for data in report.published}
-    findings = in_short(report, main, across["rows"], on_other_data, asides)
+    compared = {data: on_other_data(report, data) for data in report.published}
+    findings = in_short(report, main, across["rows"], compared, asides)
     studies = of_studies(report)
     return TEXTS.fill(
         "page",
@@ -79,7 +78,7 @@ def first_page(report: Reported) -> str:
         **across,
         main_claims=main,
         left_out=left_out(report),
-        on_other_data=on_other_data,
+        on_other_data=compared,
         **_limits(report),
         **_origins(report),
     )
@@ -152,7 +151,6 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
     figures = json_file.read_json(report.folder / ACROSS / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
     taken, made = across.provenance["minutes"], _updates(report.folder / ACROSS, rows)
-    of_updates = minutes_of_updates(report.folder / ACROSS, taken)
     minutes = {row.label: taken[row.run] for row in rows.objectives if row.run in taken}
     if minutes:
         rows = replace(rows, budget=_budget(minutes))
@@ -166,7 +164,6 @@ def _across(report: Reported, rows: Overview | None, asides: Asides) -> dict[str
                 "seeds": {row.run: str(row.seeds) for row in rows.rows if row.seeds},
                 "updates": {run: f"{number:,}" for run, number in made.items()},
                 "minutes used": {run: f"{number:.1f}" for run, number in taken.items()},
-                "of 1,000 updates": {run: f"{number:.1f}" for run, number in of_updates.items()},
             },
         ),
         "budget": rows.budget,
@@ -211,58 +208,6 @@ def _budget(minutes: Mapping[str, float]) -> str:
     ends = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(others), max(others))))
     named = ", ".join(f"{label} {taken:.1f}" for label, taken in longer.items())
     return f"{ends} minutes of training" + (f" ({named})" if named else "")
-
-
-def _on_other_data(report: Reported, data: str) -> dict[str, Any]:
-    """What the comparisons that decide claims and controls here say on other data. `opposite`: those, and details of
-    claims, whose intervals are on opposite sides of 0."""
-    compared = [
-        (paper, pair)
-        for paper, summary in report.published[data].items()
-        if paper in report.papers
-        for pair in elsewhere.pairs(report.papers[paper], summary)
-    ]
-    deciding = [(paper, pair) for paper, pair in compared if pair.here.key == pair.claim.deciding.key]
-    opposite = _one_recall([(paper, pair) for paper, pair in compared if pair.opposite])
-    turned = {pair.claim.id for _, pair in opposite}
-    alike = [(paper, pair) for paper, pair in deciding if pair.alike]
-    one_sided = [(paper, pair) for paper, pair in deciding if bool(pair.here.side) != bool(pair.there.side)]
-    return {
-        "compared": deciding,
-        "turned": sum(pair.opposite for _, pair in deciding),
-        "opposite": opposite,
-        "alike": [(paper, pair) for paper, pair in alike if pair.claim.id not in turned],
-        "as_claimed": sum(pair.is_as_claimed for _, pair in alike if pair.claim.id not in turned),
-        "smaller": sum(pair.is_smaller_there for _, pair in alike if pair.claim.id not in turned),
-        "divided": [(paper, pair) for paper, pair in alike if pair.claim.id in turned],
-        "one_sided": one_sided,
-        "neither": [(paper, pair) for paper, pair in deciding if not (pair.here.side or pair.there.side)],
-        "differing": what_differs(report.papers, report.published[data]),
-        "again": [_again(report, data, folder) for folder in report.again[data]],
-    }
-
-
-def _again(report: Reported, data: str, folder: Path) -> dict[str, Any]:
-    """How another experiment's results of a paper compare with those that this page has of the same data."""
-    summary = report.again[data][folder]
-    compared = elsewhere.pairs(report.published[data][folder.name], summary)
-    return {
-        "name": report.linked(folder, str(summary.said["label"])),
-        "sizes": sizes([summary]),
-        "compared": len(compared),
-        "alike": sum(pair.alike for pair in compared),
-        "opposite": sum(pair.opposite for pair in compared),
-        "main": next((pair for pair in compared if pair.claim.id == summary.said["finding"]["claim"]), None),
-    }
-
-
-def _one_recall(pairs: Iterable[tuple[str, elsewhere.Pair]]) -> list[tuple[str, elsewhere.Pair]]:
-    """The comparisons of claims without those that differ in how many images a recall is among, R@5 beside R@10."""
-    found = dict[tuple[str, ...], tuple[str, elsewhere.Pair]]()
-    for paper, pair in pairs:
-        _, metric, *others = pair.here.key
-        found.setdefault((paper, pair.claim.id, re.sub(r"R@\d+$", "R@", metric), *others), (paper, pair))
-    return list(found.values())
 
 
 def _limits(report: Reported) -> dict[str, Any]:

@@ -80,10 +80,10 @@ def _of_quality(report: Reported) -> str:
 
 
 def _in_brackets(paper: str, claim: Claim, line: Line) -> str:
-    """A link to a claim, of which a comparison may be a detail or one of several that it needs."""
+    """A claim, of which a comparison may be a detail or one of several that it needs."""
     decides = line.key in {primary.key for primary in claim.primary}
     part = ", CIDEr alone" if decides and len(claim.primary) > 1 and claim.verdict != HOLDS else ""
-    return f"({'' if decides else 'detail of '}{link(paper, claim)}{part})"
+    return f"({'' if decides else 'detail of '}{claim.id}{part})"
 
 
 def _in_own_runs(report: Reported, rows: Overview, measures: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from seqcap.report.outcome import Judgement, Outcome
 from seqcap.report.paper import Captions
 from seqcap.report.published import Printed
 from seqcap.report.reported import ReportedRun
-from seqcap.report.statistics import Contrast, Missing, Number
+from seqcap.report.statistics import SIGNIFICANCE, Contrast, Missing, Number
 from seqcap.report.verdicts import DAGGER, UNSURE
 from seqcap.tasks import KINDS
 
@@ -27,7 +27,15 @@ _RISING = (
     f"{DAGGER}: a run of the claim was still rising, by what the claim measures: on val, R@10 of claims of recall and "
     "CIDEr or BLEU of claims of quality; the training reward of claims on the CIDEr of samples. Where a run has no "
     "such curve, by the one of val that rose most; so it is of other claims (diversity, truth), where it excuses "
-    "nothing. Points gained from the third quarter of the updates to the last: {runs}."
+    "nothing. Points gained from the third quarter of the updates, or the last validation before it, to the last: "
+    "{runs}."
+)
+
+
+_EDGE = 0.01  # of q, on either side of its level
+_NEAR = (
+    "q is from .04 to .06, which a claim more or fewer among those that it is corrected for may put on the other side "
+    "of .05, of {claims}."
 )
 
 
@@ -250,6 +258,8 @@ def claims_table(judged: Sequence[JudgedClaim]) -> list[str]:
     lines = [*markdown_table(matrix), ""] if len(matrix) > 1 else []
     if rising := _rising(judged):
         lines += [_RISING.format(runs=", ".join(rising)), ""]
+    if near := _near(judged):
+        lines += [_NEAR.format(claims=", ".join(near)), ""]
     if words:
         lines += [_READING, ""]
     if absent:
@@ -296,6 +306,15 @@ def _rising(judged: Sequence[JudgedClaim]) -> list[str]:
                 measure = _measure(outcome.evidence.metric, side.gained[run])
                 runs[f"`{run}` {side.gained[run].points:+.1f} ({measure})"] = None
     return list(runs)
+
+
+def _near(judged: Sequence[JudgedClaim]) -> list[str]:
+    """The claims, controls among them, with a deciding q so near to the level that another number of claims would put
+    it on the other side."""
+    outcomes = [outcome for judged_claim in judged for outcome in judged_claim.judged.primary]
+    return list(
+        dict.fromkeys(of.evidence.claim for of in outcomes if of.q is not None and abs(of.q - SIGNIFICANCE) <= _EDGE)
+    )
 
 
 def _measure(metric: str, gain: Gain) -> str:

@@ -271,7 +271,8 @@ def _ordered(content: Mapping[str, Any], order: Sequence[str]) -> list[tuple[str
 
 def _commit(provenance: Mapping[str, Any]) -> str:
     commit = f"`{provenance['commit']}`" if provenance["commit"] else NOT_RECORDED
-    experiment = f", with {provenance['experiment']}" if provenance["experiment"] else ""
+    file = provenance["experiment"]
+    experiment = f", with {file}, which says how its settings were chosen" if file else ""
     changed = provenance["changed"]
     more = f" and {len(changed) - _LISTED} more" if len(changed) > _LISTED else ""
     changes = f", with uncommitted changes in {', '.join(changed[:_LISTED])}{more}" if changed else ""

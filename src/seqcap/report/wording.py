@@ -30,7 +30,8 @@ _BEINGS = "man|men|woman|women|person|people|boy|boys|girl|girls|child|children|
 BY_PEOPLE = 1.0  # of a hundred captions by people that have a fault: of all 40,455 of Flickr8k, most the last one
 # Faults of an English caption.
 _FAULTS = (
-    r"\b(\w+) \1\b",  # a word twice in a row
+    r"\b(\w+) (?:and )?\1\b",  # a word twice in a row: "is is", "a black and black dog"
+    r"\b(\w+ \w+ \w+) (?:\w+ )?\2\b",  # three words twice, at most one between: "a red shirt and a red shirt"
     rf"\bin (?:a|an|the) (?:{_BEINGS})\b",  # a being as a place
     # two verbs that nothing joins
     r"(?<!that )(?<!who )(?<!which )\b(?:is|are) (?:(?!and|while|that|who|which|as)\w+ )*(?:is|are)\b",

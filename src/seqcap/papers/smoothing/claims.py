@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 
 from seqcap.metrics import registry
-from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts
+from seqcap.papers.smoothing.rows import (
+    ENSEMBLE,
+    FILE,
+    MEMBERS,
+    MLE,
+    ON_SERVER,
+    PHASE_1,
+    SERVER,
+    Part,
+    entry_name,
+    parts,
+)
 from seqcap.report.by_length import ByLength
 from seqcap.report.claims import Comparison, JudgedClaim
 from seqcap.report.claims_file import ClaimsFile, Comparisons, StatedClaim
@@ -116,6 +127,20 @@ def _most(part: Part) -> dict[str, Any]:
     return {"best": best.row, "ours": ours, "over": over, "printed": printed, "there": part.losses[there].row}
 
 
+def _frozen(part: Part) -> dict[str, Any]:
+    """The authors' gains after their first phase, at our level of MLE, beside ours, of losses with enough seeds."""
+    cells = part.results.paper.published.table(PHASE_1)
+    chosen = cells[(cells["block"] == part.facts.block) & (cells["column"] == part.facts.column)]
+    theirs = dict(zip(chosen["row"], chosen["value"], strict=True))
+    level, mle = part.levels().get(MLE), theirs[part.losses[MLE].row]
+    told = [
+        f"{cell.row} {100 * (theirs[cell.row] - mle) * level / mle:+.1f} ({cell.ours.signed(100, 1)})"
+        for cell in part.gains().values()
+        if level is not None and cell.row in theirs and cell.ours.seeds >= LEAST_SEEDS
+    ]
+    return {"losses": ", ".join(told)} if told else {}
+
+
 def _lazy(part: Part) -> dict[str, Any]:
     """CIDEr of lazy minus full training. No test can show that two losses are equally good."""
     cells = [part.gain(loss, loss.replace("_lazy", "")) for loss, known in part.losses.items() if known.lazy]
@@ -177,6 +202,7 @@ def _lengths(part: Part) -> dict[str, Any]:
 # Paragraph of claims.yaml -> the values of its phrase on a part, which parts it is of, what stands between phrases.
 _VALUES: Mapping[str, tuple[Callable[[Part], dict[str, Any]], str, str]] = {
     "most": (_most, "", "; "),
+    "frozen": (_frozen, "table1", "; "),
     "lazy": (_lazy, "table1", "; "),
     "print": (_in_print, "table1", "; "),
     "policy": (_policy_gradient, "table1", " and "),

@@ -12,6 +12,7 @@ from seqcap.report.reported import ReportedRun
 from seqcap.report.tables import Cell, Measure
 
 MLE = "mle"
+PHASE_1 = "table1_phase1"  # file of published/: Table 1 after the authors' first phase, with a frozen CNN
 STRENGTH = "smoothing_strength"  # what training records of how much a loss smooths
 # The paper's data for Table 2, and the number of models of its ensemble.
 ON_SERVER = "COCO's evaluation server"

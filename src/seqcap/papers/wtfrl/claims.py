@@ -18,15 +18,31 @@ from seqcap.report.tables import Measure
 
 _TEST_IMAGES = 5000  # of COCO
 _SHOWN = (TF, WTF, WTF_RL, "rl", "scst_grammar")
+_UNLIKE = 10  # times another policy's learning rate, from which two are not compared
 _NOTES = 5  # of what training measures of a batch, so many are averaged: one is of 20 images
 
 
 def claims(results: Results) -> list[Comparison]:
     """Those of claims.yaml. Numbers of words are of all captions together, which no score of an item tells."""
-    return [
+    claims = [
         replace(claim, sources=(Vocabulary(claim.left), Vocabulary(claim.right))) if claim.metric == METRIC else claim
         for claim in ClaimsFile.of(results).build(results.paper)
     ]
+    return [replace(claim, untestable=_unlike_rates(results, claim)) for claim in claims]
+
+
+def _unlike_rates(results: Results, claim: Comparison) -> str:
+    """Why two policies cannot be compared where one learns many times as fast as the other; "" where they can: which
+    of them has moved how far would decide."""
+    policies = [results.by_name[name] for name in (claim.left, claim.right) if name in results.by_name]
+    paid = [run for run in policies if run.payer is not None]
+    if len(paid) < 2:
+        return ""
+    slow, fast = sorted(paid, key=lambda run: run.learning_rate)
+    if fast.learning_rate < _UNLIKE * slow.learning_rate:
+        return ""
+    rates = f"{slow.label} has a rate of {slow.learning_rate:g}, {fast.label} one of {fast.learning_rate:g}"
+    return f"{rates}: how far each has moved would decide"
 
 
 def stand_ins(results: Results) -> list[tuple[str, str]]:
@@ -56,10 +72,10 @@ def scene(results: Results) -> dict[str, Any] | None:
 
 
 def _confirmed(results: Results) -> str:
-    found, strict = [], []
+    found, strict, by_twin = [], [], []
     for run in runs_of_table(results):
-        paid, judged = (
-            measure(results, "T2I R@10", columns).gain(results, run.name, TF) for columns in ("table1", "judge")
+        paid, judged, twin = (
+            measure(results, "T2I R@10", columns).gain(results, run.name, TF) for columns in ("table1", "judge", "twin")
         )
         literal = Measure("beam", "literal_R@10", "best").gain(results, run.name, TF)
         if run.name != TF and paid.value is not None and judged.value is not None:
@@ -67,6 +83,8 @@ def _confirmed(results: Results) -> str:
             # A gain that may be zero has no share.
             share = _judged_share(results, run, "T2I R@10")
             words += "" if share is None else f" ({share:.0%})"
+            if share is not None and twin.value is not None:
+                by_twin.append(f"{run.label} {twin.value / paid.value:.0%}")
             found.append(words if literal.value is None else f"{words} and {literal.signed(100, 1)}")
             share = _judged_share(results, run, "I2T R@1")
             strict += [] if share is None else [f"{run.label} {share:.0%}"]
@@ -74,7 +92,11 @@ def _confirmed(results: Results) -> str:
         return ""
     # Recall among the first ten is near its ceiling for some.
     told = f" Of image-to-text R@1 that share is {', '.join(strict)}." if strict else ""
-    return ClaimsFile.of(results).remark("confirmed", found="; ".join(found), strict=told) + _people(results)
+    # Of its kind, and as little seen by any objective as the judge.
+    told += f" The twin's share is {', '.join(by_twin)}." if by_twin else ""
+    literally = ", and by a listener that takes every word literally" if " and " in " ".join(found) else ""
+    file = ClaimsFile.of(results)
+    return file.remark("confirmed", found="; ".join(found), shares=told, literally=literally) + _people(results)
 
 
 def _people(results: Results) -> str:
@@ -113,19 +135,19 @@ def _ordered(results: Results) -> str:
 
 def _judged_share(results: Results, run: ReportedRun, column: str) -> float | None:
     """The judge's gain over TF in a recall, as a share of the gain by what pays; None without a gain, which may not be
-    zero, or where recall by what pays the run is not to be had, or TF's is by another retriever."""
+    zero, by either of them, or where recall by what pays the run is not to be had, or TF's is by another retriever."""
     rewards = results.by_name[WTF_RL].payer if WTF_RL in results.by_name else run.payer
     if run.objective == TUNES or run.payer not in (None, rewards):
         return None
     paid, judged = (measure(results, column, columns).gain(results, run.name, TF) for columns in ("table1", "judge"))
-    if paid.value is None or judged.value is None or (paid.low or 0.0) <= 0:
+    if paid.value is None or judged.value is None or min(paid.low or 0.0, judged.low or 0.0) <= 0:
         return None
     return judged.value / paid.value
 
 
 def _seeds(results: Results) -> str:
     """Recall, truth and the share of rewards above zero, seed by seed: one that locks in or diverges shows."""
-    found = []
+    found, truths = [], False
     for run in [*runs_of_table(results), *changed(results)]:
         recall = results.scores.by_seed(run.name, "beam", "own_R@10", "best")
         if recall is None or recall.empty:
@@ -134,12 +156,14 @@ def _seeds(results: Results) -> str:
         true = results.scores.by_seed(run.name, "beam", "all_true", "best")
         if true is not None and not true.empty:
             words += f"; true {', '.join(f'{100 * value:.1f}' for value in true)}"
+            truths = True
         begun = _first_notes(results, run.name)
         # WTF is paid for people's captions alone.
         paid = "truth_positive" if run.name == WTF else "beam_positive"
         shares = begun[begun["quantity"] == paid].groupby("seed")["value"].mean()
         found.append(f"{words} ({', '.join(f'{share:.0%}' for share in shares)})" if len(shares) else words)
-    return ClaimsFile.of(results).remark("seeds", found="; ".join(found)) if found else ""
+    true_ones = "; then the share of true captions" if truths else ""
+    return ClaimsFile.of(results).remark("seeds", found="; ".join(found), truth=true_ones) if found else ""
 
 
 def _first_notes(results: Results, name: str) -> pd.DataFrame:

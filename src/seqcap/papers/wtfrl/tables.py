@@ -99,8 +99,7 @@ def exchanged(results: Results) -> Content:
 
 def agreement(results: Results) -> Content:
     """How far judge, twin and literal listener agree on whose caption tells its image best: Spearman's rank
-    correlation over captions, of people's, TF's, RL's
-    and WTF-RL's."""
+    correlation over captions, of people's, TF's, RL's and WTF-RL's."""
     data, cells = results.stand_in(results.config.pictures), []
     sources = {people_label(results): (HUMAN, "sample")}
     sources |= {results.by_name[name].label: (name, "beam") for name in (TF, RL, WTF_RL) if name in results.by_name}
@@ -108,7 +107,7 @@ def agreement(results: Results) -> Content:
         for first, second in combinations(_RANKED, 2):
             value = _correlation(results, name, decoder, (first, second))
             column = f"{first} and {second}"
-            unknown = () if value is not None else ("ranks were not measured, or do not differ",)
+            unknown = () if value is not None else (f"{column}: ranks were not measured, or do not differ",)
             cells.append(Cell("", row, column, "higher", "", Estimate(value, remarks=unknown), 1, 3, data))
     if all(cell.ours.value is None for cell in cells):
         return Content([], "Not measured in these results.")
