@@ -238,9 +238,9 @@ def test_in_short_tells_what_is_better_on_one_captioner_on_other_data(here: Path
             lines.writerow(["p", run.upper(), run, objective, CIDER, "higher", ours, "", "", "9 x 3 seeds", ahead_of])
     write_report_config("a", ACROSS, Photos="reports/photos")
     told = (
-        "there, clearly beside cross-entropy trained further (in brackets): CIDEr, beam (44.0) better SLL 46.0, worse"
+        "there, within its time, clearly above cross-entropy trained further (in brackets): CIDEr, beam (44.0) SLL 46.0"
     )
-    assert f"On [one captioner](photos/across/report.md) {told} TOK 40.0." in written()
+    assert f"On [one captioner](photos/across/report.md) {told}, 1 of 2 below." in written()
 
 
 def test_of_a_claims_opposite_signs_one_is_told(here: Path):
@@ -444,7 +444,7 @@ def test_in_short_tells_what_weaker_runs_say(here: Path):
 @pytest.mark.parametrize("starts", [{}, {"pretrain-a": 2.25, "retriever-b": 1.0}])
 def test_in_short_tells_what_is_not_in_the_minutes_of_training(starts: dict[str, float]):
     report = SimpleNamespace(papers={"across": SimpleNamespace(provenance={"minutes_of_starts": starts})})
-    of_each = " (minutes for all seeds: pretrain-a 2.2, retriever-b 1.0)" if starts else ""
+    of_each = " (3.2 minutes for all seeds)" if starts else ""
     assert in_short_origin._of_starts(report) == f"the common start, and retrievers{of_each}"
 
 

@@ -139,24 +139,22 @@ def _on_one_captioner(report: Reported, data: str) -> str:
     told = []
     for column in (name for name in (CIDER, SAMPLES, DIVERSITY, rows.distinct) if name in base.levels):
         known = [row for row in rows.objectives if column in row.levels]
-        sides = {
-            "better": [row for row in known if rows.is_ahead(row, base, column)],
-            "worse": [row for row in known if rows.is_ahead(base, row, column)],
-        }
-        named = {
-            how: ", ".join(f"{row.label} {row.levels[column].value:.1f}" for row in of) for how, of in sides.items()
-        }
-        both = ", ".join(f"{how} {names}" for how, names in named.items() if names)
-        told.append(f"{column} ({base.levels[column].value:.1f}) {both or 'none'}")
+        better = [f"{row.label} {row.levels[column].value:.1f}" for row in known if rows.is_ahead(row, base, column)]
+        worse = sum(rows.is_ahead(base, row, column) for row in known)
+        number = f"{column} ({base.levels[column].value:.1f})"
+        told.append(f"{number} {', '.join(better) or 'none'}, {worse} of {len(known)} below")
     page = report.page_of(ACROSS, data)
     where = f"[one captioner]({page})" if page else "one captioner"
-    return f"On {where} there, clearly beside cross-entropy trained further (in brackets): {'; '.join(told)}."
+    what = f"On {where} there, within its time, clearly above cross-entropy trained further (in brackets)"
+    return f"{what}: {'; '.join(told)}."
 
 
 def _ungrammatical(report: Reported, data: str) -> str:
     """Objectives there of whose best captions many have a fault, beside those of cross-entropy."""
     shares, likelihood = dict[str, float](), list[float]()
-    for paper, there in report.published[data].items():
+    # The table of all objectives has runs of cross-entropy's form that are none, at other temperatures.
+    papers = {paper: there for paper, there in report.published[data].items() if paper != ACROSS}
+    for paper, there in papers.items():
         folder, label_of = report.folder_of(paper, data), own_runs.labels(there)
         for run, measured in (wording.read(folder / RESULTS) if folder else {}).items():
             share = measured.get(wording.FAULTY)

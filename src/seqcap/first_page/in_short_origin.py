@@ -31,8 +31,9 @@ def _of_starts(report: Reported) -> str:
     """What runs start from, and is not in their minutes: of the table of all objectives with what it took."""
     across = report.papers.get(ACROSS)
     minutes = across.provenance.get("minutes_of_starts", {}) if across else {}
-    told = [f"{name} {taken:.1f}" for name, taken in minutes.items()]
-    return "the common start, and retrievers" + (f" (minutes for all seeds: {', '.join(told)})" if told else "")
+    return "the common start, and retrievers" + (
+        f" ({sum(minutes.values()):.1f} minutes for all seeds)" * bool(minutes)
+    )
 
 
 def _of_updates(report: Reported, rows: Overview) -> str:
