@@ -190,10 +190,10 @@ def test_in_short_tells_how_claims_fared_on_other_data(here: Path):
     invented_results("a", records=there, folder="reports/photos")
     write_report_config("a", Photos="reports/photos")
     (line,) = [line for line in written().splitlines() if line.startswith("- **Photos:** ")]
-    signs = "of 6 comparisons that claims and controls here rest on, 2 have the same sign there, by both intervals, "
-    assert f"{signs}whatever q (against print: A C6), 1 the opposite one (A Q1), 3 are open." in line
-    assert "Of the 3 claims that hold here C4 holds there, too, [C3](a/report.md#c3) cannot be told, 1 was not" in line
-    assert "Of the 1 claim that is reversed here C6 is reversed there, too." in line
+    signs = "of 6 comparisons that claims here rest on, 2 have the same sign there, by both intervals "
+    assert f"{signs}(against print: A C6), 1 the opposite one (A Q1), 3 are open." in line
+    assert "Of the 3 claims that hold here C4 also there, [C3](a/report.md#c3) cannot be told, 1 was not" in line
+    assert "Of the 1 claim that is reversed here C6 also there." in line
     assert "Decided there alone: [C2](a/report.md#c2) holds, [C1](a/report.md#c1) is reversed." in line
 
 
@@ -540,8 +540,8 @@ def test_ungrammatical_captions_on_other_data_are_told_of_objectives_and_cross_e
     measured = {"a": [20.0, 26.0], "b": [3.0], "b_longer": [1.4], "other": [50.0]}
     shares = {run: {wording.FAULTY: by_seed} for run, by_seed in measured.items()}
     wording.write(shares, Path("reports/photos/a/results"))
-    told = "in a hundred best captions: A 23.0; cross-entropy's 1.4 to 3.0, people's 1."
-    assert f"With a plain fault there (another measure than two verbs), {told}" in written()
+    told = "in a hundred: A 23.0; cross-entropy's 1.4 to 3.0, people's 1."
+    assert f"With a plain fault there (not *two verbs*), {told}" in written()
     wording.write(shares | {"a": {wording.FAULTY: [9.0]}}, Path("reports/photos/a/results"))
     assert "plain fault" not in written()
 

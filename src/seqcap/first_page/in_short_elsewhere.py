@@ -42,12 +42,12 @@ def _of_one(of: Mapping[str, Any]) -> str:
 
 def _of_several(of: Mapping[str, Any]) -> str:
     number, alike, turned = (len(of[key]) for key in ("compared", "alike", "turned"))
-    parts = [f"{alike or 'none'} {'has' if alike < 2 else 'have'} the same sign there, by both intervals, whatever q"]
+    parts = [f"{alike or 'none'} {'has' if alike < 2 else 'have'} the same sign there, by both intervals"]
     parts[0] += f" (against print: {of['against']})" * bool(of["against"])
     parts.append(f"{turned or 'none'} the opposite one{f' ({named})' if (named := of['turned_claims']) else ''}")
     if silent := number - alike - turned:
         parts.append(f"{silent} {_is(silent)} open")
-    return f"of {number} comparisons that claims and controls here rest on, {', '.join(parts)}"
+    return f"of {number} comparisons that claims here rest on, {', '.join(parts)}"
 
 
 def _fared_there(report: Reported, data: str) -> str:
@@ -89,7 +89,7 @@ def _verdict_there(report: Reported, data: str, claim: Claim) -> str:
 
 
 def _listed(named: Mapping[str, Sequence[str]], here: str = "") -> str:
-    """ "C1, C2 do there, too, S4c is not found as printed, 3 were not run": claims by their verdict there. `here`:
+    """ "C1, C2 also there, S4c is not found as printed, 3 were not run": claims by their verdict there. `here`:
     their verdict here."""
     parts = []
     for verdict, words in COUNTED.items():
@@ -97,7 +97,7 @@ def _listed(named: Mapping[str, Sequence[str]], here: str = "") -> str:
         if names and verdict == NOT_RUN:
             parts.append(f"{len(names)} {words[len(names) > 1]}")
         elif names:
-            parts.append(f"{', '.join(names)} {words[len(names) > 1]}{' there, too' * (verdict == here)}")
+            parts.append(f"{', '.join(names)} {'also there' if verdict == here else words[len(names) > 1]}")
     return ", ".join(parts)
 
 
@@ -167,7 +167,7 @@ def _ungrammatical(report: Reported, data: str) -> str:
     named = ", ".join(f"{label} {share:.1f}" for label, share in sorted(shares.items(), key=lambda item: -item[1]))
     ends = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(likelihood), max(likelihood))))
     usual = f"cross-entropy's {ends}, people's {wording.BY_PEOPLE:.0f}"
-    return f"With a plain fault there (another measure than two verbs), in a hundred best captions: {named}; {usual}."
+    return f"With a plain fault there (not *two verbs*), in a hundred: {named}; {usual}."
 
 
 def _of_unknown_words(report: Reported, data: str) -> str:
