@@ -58,7 +58,7 @@ def _fared_there(report: Reported, data: str) -> str:
         claims = [(paper, claim) for paper, claim in _todays_claims(report) if _decided(claim) == verdict]
         named = dict[str, list[str]]()
         for paper, claim in claims:
-            name = claim.id if (there := _verdict_there(report, data, claim)) == verdict else link(paper, claim)
+            name = claim.id if (there := _verdict_there(report, data, paper, claim)) == verdict else link(paper, claim)
             named.setdefault(there, []).append(name)
         if verdict and named.keys() - {NOT_RUN}:
             how = COUNTED[verdict][len(claims) > 1]
@@ -79,13 +79,12 @@ def _decided(claim: Claim) -> str:
     return claim.verdict if claim.verdict in DECIDED else ""
 
 
-def _verdict_there(report: Reported, data: str, claim: Claim) -> str:
-    """The verdict on a claim on other data, by today's rule; not run where there is none."""
-    papers = report.published[data].values()
-    found = (
-        there.verdict for summary in papers if not summary.rule for there in summary.claims if there.id == claim.id
-    )
-    return next(found, NOT_RUN)
+def _verdict_there(report: Reported, data: str, paper: str, claim: Claim) -> str:
+    """The verdict on a paper's claim on other data, by today's rule; not run where there is none."""
+    summary = report.published[data].get(paper)
+    if summary is None or summary.rule:
+        return NOT_RUN
+    return next((there.verdict for there in summary.claims if there.id == claim.id), NOT_RUN)
 
 
 def _listed(named: Mapping[str, Sequence[str]], here: str = "") -> str:
@@ -129,7 +128,7 @@ def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
 
 
 def _on_one_captioner(report: Reported, data: str) -> str:
-    """What is clearly better or worse than cross-entropy in the table of all objectives there."""
+    """What is clearly better than cross-entropy in the table of all objectives there, and how many are worse."""
     folder = report.folder_of(ACROSS, data)
     path = folder / "tables" / f"{ACROSS}.csv" if folder else None
     rows = Overview.read(path) if path and path.is_file() else None
