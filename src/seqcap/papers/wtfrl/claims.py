@@ -72,7 +72,7 @@ def scene(results: Results) -> dict[str, Any] | None:
 
 
 def _confirmed(results: Results) -> str:
-    found, strict, by_twin = [], [], []
+    found, strict, by_twin, literally = [], [], [], ""
     for run in runs_of_table(results):
         paid, judged, twin = (
             measure(results, "T2I R@10", columns).gain(results, run.name, TF) for columns in ("table1", "judge", "twin")
@@ -85,7 +85,10 @@ def _confirmed(results: Results) -> str:
             words += "" if share is None else f" ({share:.0%})"
             if share is not None and twin.value is not None:
                 by_twin.append(f"{run.label} {twin.value / paid.value:.0%}")
-            found.append(words if literal.value is None else f"{words} and {literal.signed(100, 1)}")
+            if literal.value is not None:
+                words += f" and {literal.signed(100, 1)}"
+                literally = ", and by a listener that takes every word literally"
+            found.append(words)
             share = _judged_share(results, run, "I2T R@1")
             strict += [] if share is None else [f"{run.label} {share:.0%}"]
     if not found:
@@ -94,7 +97,6 @@ def _confirmed(results: Results) -> str:
     told = f" Of image-to-text R@1 that share is {', '.join(strict)}." if strict else ""
     # Of its kind, and as little seen by any objective as the judge.
     told += f" The twin's share is {', '.join(by_twin)}." if by_twin else ""
-    literally = ", and by a listener that takes every word literally" if " and " in " ".join(found) else ""
     file = ClaimsFile.of(results)
     return file.remark("confirmed", found="; ".join(found), shares=told, literally=literally) + _people(results)
 
