@@ -19,7 +19,15 @@ from invented_runs import write_report_config
 from seqcap.errors import InputError
 from seqcap.files import json_file
 from seqcap.first_page import in_short_origin, outcomes, report, uses
-from seqcap.first_page.asides import misled, of_length, of_ranks, of_samples
+from seqcap.first_page.asides import (
+    as_often_misled,
+    have_one_blind_spot,
+    misled,
+    misled_in_words,
+    of_length,
+    of_ranks,
+    of_samples,
+)
 from seqcap.first_page.overview import ACROSS, CIDER, CROSS_ENTROPY, DISTINCT, FIELDS
 from seqcap.first_page.own_runs import AS_LONG
 from seqcap.report import wording
@@ -39,6 +47,12 @@ def written(page: str = "report.md") -> str:
     """A page of the report, which is made anew."""
     report.write_report(ReportConfig.read("report"))
     return Path("reports", page).read_text(encoding="utf-8")
+
+
+def written_of(*papers: str) -> str:
+    """The first page of some papers."""
+    write_report_config(*papers)
+    return written()
 
 
 HOLDS, REVERSED, UNSURE = {"difference": 1.5}, {"difference": -1.5}, {"difference": 0.1, "scatter": 1.0}
@@ -192,9 +206,9 @@ def test_in_short_tells_how_claims_fared_on_other_data(here: Path):
     (line,) = [line for line in written().splitlines() if line.startswith("- **Photos:** ")]
     signs = "of 6 comparisons that claims here rest on, 2 have the same sign there, by both intervals "
     assert f"{signs}(against print: A C6), 1 the opposite one (A Q1), 3 are open." in line
-    assert "Of the 3 claims that hold here C4 also there, [C3](a/report.md#c3) cannot be told, 1 was not" in line
+    assert "Of the 3 claims that hold here C4 also there, C3 cannot be told. " in line
     assert "Of the 1 claim that is reversed here C6 also there." in line
-    assert "Decided there alone: [C2](a/report.md#c2) holds, [C1](a/report.md#c1) is reversed." in line
+    assert "Decided there alone: C2 holds, C1 is reversed." in line
 
 
 def test_in_short_tells_what_is_above_cross_entropy_of_as_many_updates_on_other_data(here: Path):
@@ -237,10 +251,12 @@ def test_in_short_tells_what_is_better_on_one_captioner_on_other_data(here: Path
         for run, (objective, ours, ahead_of) in levels.items():
             lines.writerow(["p", run.upper(), run, objective, CIDER, "higher", ours, "", "", "9 x 3 seeds", ahead_of])
     write_report_config("a", ACROSS, Photos="reports/photos")
-    told = (
-        "there, within its time, clearly above cross-entropy trained further (in brackets): CIDEr, beam (44.0) SLL 46.0"
-    )
-    assert f"On [one captioner](photos/across/report.md) {told}, 1 of 2 below." in written()
+    told = "clearly above cross-entropy trained further (in brackets): CIDEr, beam (44.0) SLL 46.0."
+    where = "On [one captioner](photos/across/report.md) there"
+    assert f"{where}, {told}" in written()
+    origin = Path("reports/photos/across/results/provenance.json")
+    json_file.write_json(origin, json_file.read_json(origin) | {"minutes": {"sll": 4.2, "tok": 1.1, "xe": 9.0}})
+    assert f"{where}, within 1 to 4 minutes of training, {told}" in written()
 
 
 def test_of_a_claims_opposite_signs_one_is_told(here: Path):
@@ -366,7 +382,29 @@ def test_a_main_claim_tells_what_the_judge_finds_on_other_data(here: Path):
         invented_results("wtfrl", records=[recorded("wtfrl", metric="own_R@10", **own), of_judge, twin], folder=folder)
     write_report_config("wtfrl", Photos="reports/photos")
     row = next(line for line in written().splitlines() if line.startswith("| ["))
-    assert re.fullmatch(r"-[\d.]+ \[.*\] reversed; by the judge \+[\d.]+ \[.*\] \|", row.split(" | ")[-1])
+    assert re.fullmatch(r"-[\d.]+ \[.*\] reversed; by the judge \+[\d.]+ \[.*\] holds \|", row.split(" | ")[-1])
+
+
+def test_what_holds_on_other_data_by_its_own_listener_alone_is_named(here: Path):
+    """In the table of claims, and where claims are counted."""
+    own = recorded("wtfrl", claim="C2", metric="own_R@10")
+    main, of_judge = recorded("wtfrl"), {"metric": "fixed_R@10", "claim": "Q1", "control": True}
+    for folder, judged in (("reports", {}), ("reports/photos", UNSURE)):
+        records = [main, own, recorded("wtfrl", **of_judge, **judged)]
+        invented_results("wtfrl", records=records, folder=folder)
+    write_report_config("wtfrl", Photos="reports/photos")
+    page = written()
+    assert "Of 2 claims that were run there 2 hold, 0 are undecided." in page
+    assert "that hold here C1, C2 (own listener) also there." in page
+    row = next(line for line in page.splitlines() if line.startswith("| [C2]"))
+    assert row.endswith("; control Q1: cannot tell |")
+
+
+def test_words_of_truth_stand_in_the_glossary_where_it_is_known(here: Path):
+    invented_results("a")
+    assert "**true captions**" not in written_of("a")
+    invented_results("a", records=[recorded("a"), recorded("a", claim="C2", metric="all_true")])
+    assert "**true captions**" in written_of("a")
 
 
 def test_claims_that_were_not_run_and_controls_are_not_counted():
@@ -541,7 +579,8 @@ def test_ungrammatical_captions_on_other_data_are_told_of_objectives_and_cross_e
     shares = {run: {wording.FAULTY: by_seed} for run, by_seed in measured.items()}
     wording.write(shares, Path("reports/photos/a/results"))
     told = "in a hundred: A 23.0; cross-entropy's 1.4 to 3.0, people's 1."
-    assert f"With a plain fault there (not *two verbs*), {told}" in written()
+    page = written()
+    assert f"In own runs there, captions with a plain fault, {told}" in page
     wording.write(shares | {"a": {wording.FAULTY: [9.0]}}, Path("reports/photos/a/results"))
     assert "plain fault" not in written()
 
@@ -569,15 +608,27 @@ def test_the_same_paper_on_the_same_data_by_another_experiment(here: Path):
 
 
 def test_how_often_exchanged_facts_mislead_is_told_by_mean_and_worst_kind(tmp_path: Path):
-    table = tmp_path / "exchanged.csv"
-    assert misled(table) == {}
+    table = tmp_path / "tables/wtfrl_exchanged.csv"
+    table.parent.mkdir()
+    assert misled(tmp_path) == {}
     shares = {"the judge": (90, 50), "what pays": (80, 100)}
     lines = [f"{row},{who},{ours}" for who, both in shares.items() for row, ours in zip(("a", "b"), both, strict=True)]
     table.write_text("\n".join(["row,column,ours", *lines, "c,the judge,"]), encoding="utf-8")
-    assert misled(table) == {
-        "the judge": "30 of a hundred (mean of 2 kinds; 50 where b is exchanged)",
-        "what pays": "10 of a hundred (mean of 2 kinds; 20 where a is exchanged)",
-    }
+    found = misled(tmp_path)
+    assert found == {"the judge": {"a": 10, "b": 50}, "what pays": {"a": 20, "b": 0}}
+    assert misled_in_words(found["the judge"]) == "30 of a hundred (mean of 2 kinds; 50 where b is exchanged)"
+
+
+def test_the_judge_is_said_to_be_misled_as_its_numbers_are():
+    judge, alike, other = {"a": 10.0, "b": 50.0}, {"a": 9.0, "b": 45.0}, {"a": 60.0, "b": 20.0}
+    assert as_often_misled({"the judge": judge}) == ""
+    told = as_often_misled({"the judge": judge, "what pays": alike})
+    assert told == "is taken in by false captions about as often"
+    told = as_often_misled({"the judge": judge, "what pays": other})
+    assert told == "is taken in by false captions less often (30 of a hundred against 40)"
+    assert have_one_blind_spot({"the judge": judge, "what pays": alike})
+    assert not have_one_blind_spot({"the judge": judge, "what pays": other})
+    assert not have_one_blind_spot({"the judge": judge})
 
 
 def test_the_side_of_an_interval_is_known_before_it_is_rounded(here: Path):

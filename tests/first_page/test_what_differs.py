@@ -42,6 +42,16 @@ def test_words_and_levels_of_both_are_told():
     assert what_differs({"sle": here}, {"sle": there})["levels"] == levels
 
 
+def test_levels_are_those_of_one_run():
+    """Of two of which as many are known, the one whose best captions are."""
+    start = {"sides": (side("A", {1: 9.0, 2: 9.0}), side("Start", {1: 0.2, 2: 0.2}))}
+    longer = {"sides": (side("A", {1: 9.0, 2: 9.0}), side("B", {1: 44.0, 2: 44.0}))}
+    samples = {"decoder": "sample", "what": "CIDEr of 5 samples"}
+    of_both = summary(evidence(**samples, **start), evidence(what="CIDEr of the best beam caption", **longer))
+    of_both.said["likelihood"].append("start")
+    assert what_differs({"sle": of_both}, {"sle": of_both})["levels"] == ["CIDEr, beam 44.0 (44.0)"]
+
+
 def test_the_mean_of_a_beams_captions_is_no_level_of_its_best():
     of_all = summary(compared(70.0, what="CIDEr of the beam's 5"))
     assert what_differs({"sle": of_all}, {"sle": of_all})["levels"] == []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from seqcap.first_page import elsewhere
 from seqcap.first_page.elsewhere import There
+from seqcap.first_page.own_runs import JUDGE, OWN
 from seqcap.report.reported import ReportConfig
 from seqcap.report.summary import Claim, Summary, foremost, has_results
 from seqcap.report.verdicts import HOLDS, NOT_RUN
@@ -47,6 +48,22 @@ class Reported:
         if summary is None or not page or not elsewhere.is_tested(claim, summary):
             return ""
         return f"[another comparison]({page}#{claim.id.lower()})"
+
+    def claim_on(self, data: str, paper: str, name: str) -> Claim | None:
+        """A paper's claim on other data, by today's rule; None where there is none."""
+        summary = self.published[data].get(paper)
+        if summary is None or summary.rule:
+            return None
+        return next((claim for claim in summary.claims if claim.id == name), None)
+
+    def unconfirmed(self, paper: str, claim: Claim, data: str) -> list[Claim]:
+        """Our questions about a claim that holds on other data, by its own listener, that a judge there does not
+        confirm."""
+        there = self.claim_on(data, paper, claim.id)
+        if there is None or there.verdict != HOLDS or not there.deciding.key[1].startswith(OWN):
+            return []
+        controls = self.published[data][paper].controls_of(there)
+        return [control for control in controls if control.deciding.key[1] == JUDGE and control.verdict != HOLDS]
 
     def shown(self, paper: str) -> list[Claim]:
         """The claims of a paper that this page shows (`foremost`), of those that were run."""

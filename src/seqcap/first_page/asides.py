@@ -27,6 +27,9 @@ _RIVAL = "cross-entropy, temperature "  # begins the rows of its samples at othe
 _YARDSTICKS = "tables/across_yardsticks.csv"
 _NEAR = (0.25, 1.5)  # the lowest and the highest temperature that is told
 _OF_SAMPLES = ("XE", "SLL", "SLL-SLE")  # rows of SLE's table of truth
+_ABOUT = 5  # points by which two shares of misleading captions may differ and be about as many
+JUDGE, PAYER = "the judge", "what pays"  # columns of the table of exchanged facts
+WTFRL = "wtfrl"  # the paper that has it
 _OF_LENGTH = ("WTF-RL", "WTF", "RL")  # rows of the table of truth at equal length
 
 
@@ -44,6 +47,8 @@ class Asides:
     two_verbs: Mapping[str, str] = field(default_factory=dict)  # run of the table -> share of captions, seeds' range
     judges_agree: str = ""  # how the judge ranks objectives beside the listener that pays
     literal_agrees: str = ""  # how the literal listener does
+    # Retriever -> kind of fact -> how many false captions it takes for the true one, in a hundred (`misled`).
+    misled: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, report: Path) -> Self:
@@ -53,7 +58,7 @@ class Asides:
         return cls(
             tempered=of_tempered(temperatures),
             rivals=of_rivals(temperatures),
-            at_equal_length=of_length(report / "wtfrl/tables/wtfrl_length.csv"),
+            at_equal_length=of_length(report / WTFRL / "tables/wtfrl_length.csv"),
             true_samples=of_samples(report / "sle/tables/sle_truth.csv"),
             worded=wording.read(report / ACROSS / RESULTS),
             two_verbs={
@@ -61,6 +66,7 @@ class Asides:
             },
             judges_agree=of_ranks(report / ACROSS / _YARDSTICKS, DISTINCT),
             literal_agrees=of_ranks(report / ACROSS / _YARDSTICKS, LITERAL),
+            misled=misled(report / WTFRL),
         )
 
 
@@ -114,19 +120,38 @@ def of_length(path: Path) -> str:
     return ", ".join(f"{row} {float(differences[row]):+.0f}" for row in _OF_LENGTH if row in differences)
 
 
-def misled(path: Path) -> dict[str, str]:
-    """Retriever -> how many false captions, people's with one fact exchanged, it takes for the true one: "19 of a
-    hundred (48 where texture is exchanged)", the mean over kinds, and the worst, by WTF-RL's table; {} without."""
+def misled(folder: Path) -> dict[str, dict[str, float]]:
+    """Retriever -> kind of fact -> how many false captions, people's with one fact of that kind exchanged, it takes for
+    the true one, in a hundred, by the table in the folder of WTF-RL's results; {} without."""
     shares = dict[str, dict[str, float]]()
-    for line in lines_of(path):
+    for line in lines_of(folder / "tables/wtfrl_exchanged.csv"):
         if line["ours"]:
             shares.setdefault(line["column"], {})[line["row"]] = 100 - float(line["ours"])
-    told = dict[str, str]()
-    for who, of in shares.items():
-        worst = max(of, key=of.__getitem__)
-        kinds = f"mean of {len(of)} kinds; {of[worst]:.0f} where {worst} is exchanged"
-        told[who] = f"{fmean(of.values()):.0f} of a hundred ({kinds})"
-    return told
+    return shares
+
+
+def misled_in_words(shares: Mapping[str, float]) -> str:
+    """ "19 of a hundred (mean of 8 kinds; 48 where texture is exchanged)": the mean over kinds, and the worst."""
+    worst = max(shares, key=shares.__getitem__)
+    kinds = f"mean of {len(shares)} kinds; {shares[worst]:.0f} where {worst} is exchanged"
+    return f"{fmean(shares.values()):.0f} of a hundred ({kinds})"
+
+
+def as_often_misled(shares: Mapping[str, Mapping[str, float]]) -> str:
+    """What is known of how often the judge is taken in by false captions beside what pays; "" where it is not."""
+    if JUDGE not in shares or PAYER not in shares:
+        return ""
+    judge, payer = fmean(shares[JUDGE].values()), fmean(shares[PAYER].values())
+    if abs(judge - payer) < _ABOUT:
+        return "is taken in by false captions about as often"
+    how = "less" if judge < payer else "more"
+    return f"is taken in by false captions {how} often ({judge:.0f} of a hundred against {payer:.0f})"
+
+
+def have_one_blind_spot(shares: Mapping[str, Mapping[str, float]]) -> bool:
+    """Whether the judge and what pays are misled most by the same kind of fact."""
+    worst = {max(shares[who], key=shares[who].__getitem__) for who in (JUDGE, PAYER) if who in shares}
+    return len(worst) == 1 and {JUDGE, PAYER} <= shares.keys()
 
 
 def true_shares(tables: Sequence[Path]) -> dict[str, str]:

@@ -1,10 +1,11 @@
 """What *In short* says of other data: how the comparisons that decide claims here came out there."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqcap.first_page import own_runs, unknown_words
-from seqcap.first_page.all_papers import Reported, link
+from seqcap.first_page.all_papers import Reported
 from seqcap.first_page.elsewhere import WHOLE, Pair
 from seqcap.first_page.finding import Finding
 from seqcap.first_page.outcomes import numbers
@@ -13,7 +14,7 @@ from seqcap.report import wording
 from seqcap.report.summary import RESULTS, Claim
 from seqcap.report.verdicts import COUNTED, DECIDED, NOT_RUN
 
-_TRUTHS = (own_runs.TRUTH, "all_true")  # metrics of what a checker knows
+_OWN = " (own listener)"  # finds what the judge does not confirm
 
 
 def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | None:
@@ -23,7 +24,8 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
     if not number:
         return None
     answer = _of_one(of) if number == 1 else _of_several(of)
-    caveat = [_fared_there(report, data) if number > 1 else "", _beside_likelihood(report, data)]
+    several = [_counted_there(report, data), _fared_there(report, data)]
+    caveat = [*(several if number > 1 else []), _beside_likelihood(report, data)]
     caveat += [_turned(report, data, of), _on_one_captioner(report, data), _ungrammatical(report, data)]
     caveat += [_lacking_there(report, data), _of_unknown_words(report, data), "[More](#on-other-data)."]
     only = " (sentences, not pictures)" if report.has_only_sentences(data) else ""
@@ -50,6 +52,15 @@ def _of_several(of: Mapping[str, Any]) -> str:
     return f"of {number} comparisons that claims here rest on, {', '.join(parts)}"
 
 
+def _counted_there(report: Reported, data: str) -> str:
+    """How many claims were run there, and how they fared."""
+    counts = sum((summary.counts(control=False) for summary in report.published[data].values()), Counter[str]())
+    told = [f"{counts[verdict]} {COUNTED[verdict][counts[verdict] > 1]}" for verdict in DECIDED if counts[verdict]]
+    run = counts.total() - counts[NOT_RUN]
+    still_open = run - sum(counts[verdict] for verdict in DECIDED)
+    return f"Of {run} claims that were run there {', '.join(told)}, {still_open} {_is(still_open)} undecided."
+
+
 def _fared_there(report: Reported, data: str) -> str:
     """How the claims fared there, by their verdict here: both by today's rule. Of those that are undecided here, which
     are decided there."""
@@ -58,8 +69,8 @@ def _fared_there(report: Reported, data: str) -> str:
         claims = [(paper, claim) for paper, claim in _todays_claims(report) if _decided(claim) == verdict]
         named = dict[str, list[str]]()
         for paper, claim in claims:
-            name = claim.id if (there := _verdict_there(report, data, paper, claim)) == verdict else link(paper, claim)
-            named.setdefault(there, []).append(name)
+            there = _verdict_there(report, data, paper, claim)
+            named.setdefault(there, []).append(claim.id + _OWN * bool(report.unconfirmed(paper, claim, data)))
         if verdict and named.keys() - {NOT_RUN}:
             how = COUNTED[verdict][len(claims) > 1]
             number = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
@@ -81,21 +92,17 @@ def _decided(claim: Claim) -> str:
 
 def _verdict_there(report: Reported, data: str, paper: str, claim: Claim) -> str:
     """The verdict on a paper's claim on other data, by today's rule; not run where there is none."""
-    summary = report.published[data].get(paper)
-    if summary is None or summary.rule:
-        return NOT_RUN
-    return next((there.verdict for there in summary.claims if there.id == claim.id), NOT_RUN)
+    there = report.claim_on(data, paper, claim.id)
+    return there.verdict if there else NOT_RUN
 
 
 def _listed(named: Mapping[str, Sequence[str]], here: str = "") -> str:
-    """ "C1, C2 also there, S4c is not found as printed, 3 were not run": claims by their verdict there. `here`:
+    """ "C1, C2 also there, S4c is not found as printed": claims by their verdict there, those that were run. `here`:
     their verdict here."""
     parts = []
     for verdict, words in COUNTED.items():
         names = named.get(verdict, [])
-        if names and verdict == NOT_RUN:
-            parts.append(f"{len(names)} {words[len(names) > 1]}")
-        elif names:
+        if names and verdict != NOT_RUN:
             parts.append(f"{', '.join(names)} {'also there' if verdict == here else words[len(names) > 1]}")
     return ", ".join(parts)
 
@@ -128,7 +135,8 @@ def _turned(report: Reported, data: str, of: Mapping[str, Any]) -> str:
 
 
 def _on_one_captioner(report: Reported, data: str) -> str:
-    """What is clearly better than cross-entropy in the table of all objectives there, and how many are worse."""
+    """What is clearly better than cross-entropy in the table of all objectives there. What is behind may not have had
+    the time."""
     folder = report.folder_of(ACROSS, data)
     path = folder / "tables" / f"{ACROSS}.csv" if folder else None
     rows = Overview.read(path) if path and path.is_file() else None
@@ -139,12 +147,13 @@ def _on_one_captioner(report: Reported, data: str) -> str:
     for column in (name for name in (CIDER, SAMPLES, DIVERSITY, rows.distinct) if name in base.levels):
         known = [row for row in rows.objectives if column in row.levels]
         better = [f"{row.label} {row.levels[column].value:.1f}" for row in known if rows.is_ahead(row, base, column)]
-        worse = sum(rows.is_ahead(base, row, column) for row in known)
-        number = f"{column} ({base.levels[column].value:.1f})"
-        told.append(f"{number} {', '.join(better) or 'none'}, {worse} of {len(known)} below")
+        told.append(f"{column} ({base.levels[column].value:.1f}) {', '.join(better) or 'none'}")
     page = report.page_of(ACROSS, data)
     where = f"[one captioner]({page})" if page else "one captioner"
-    what = f"On {where} there, within its time, clearly above cross-entropy trained further (in brackets)"
+    taken = report.published[data][ACROSS].provenance["minutes"]
+    minutes = [taken[row.run] for row in rows.objectives if row.run in taken]
+    within = f", within {min(minutes):.0f} to {max(minutes):.0f} minutes of training" if minutes else ""
+    what = f"On {where} there{within}, clearly above cross-entropy trained further (in brackets)"
     return f"{what}: {'; '.join(told)}."
 
 
@@ -166,7 +175,7 @@ def _ungrammatical(report: Reported, data: str) -> str:
     named = ", ".join(f"{label} {share:.1f}" for label, share in sorted(shares.items(), key=lambda item: -item[1]))
     ends = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(likelihood), max(likelihood))))
     usual = f"cross-entropy's {ends}, people's {wording.BY_PEOPLE:.0f}"
-    return f"With a plain fault there (not *two verbs*), in a hundred: {named}; {usual}."
+    return f"In own runs there, captions with a plain fault, in a hundred: {named}; {usual}."
 
 
 def _of_unknown_words(report: Reported, data: str) -> str:
@@ -198,7 +207,7 @@ def _lacking_there(report: Reported, data: str) -> str:
     papers = report.published[data].items()
     pairs = [(report.papers[paper], there) for paper, there in papers if paper in report.papers]
     is_truth_known = any(
-        here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in _TRUTHS
+        here.measures(truth) and not there.measures(truth) for here, there in pairs for truth in own_runs.TRUTHS
     )
     told = ["a checker of truth"] if is_truth_known else []
     if of_papers := report.without_another_judge(data):

@@ -12,7 +12,7 @@ from seqcap.first_page.main_claims import MainClaim
 from seqcap.first_page.outcomes import capital, fared, numbers, shortly
 from seqcap.first_page.overview import CIDER, DIVERSITY, SAMPLES, TRUTH, Overview
 from seqcap.report.summary import Claim, Line, Summary
-from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, REVERSED, read
+from seqcap.report.verdicts import DAGGER, DECIDED, HOLDS, NOT_RUN, REVERSED, read
 
 _SMOOTHING = "smoothing"  # the paper
 _MOST = 0.5  # of a difference by a beam, from which what greedy captions lack of it is most of it
@@ -112,7 +112,7 @@ def _helps(claims: Sequence[Claim], summary: Summary) -> str:
         return ""
     with_attention = next((claim for claim in summary.claims if claim.id == _WITH_ATTENTION), None)
     more = ""
-    if told.startswith("no") and with_attention is not None and with_attention.verdict != HOLDS:
+    if told.startswith("no") and with_attention is not None and with_attention.verdict not in (HOLDS, NOT_RUN):
         more = ", nor Tok-Seq with attention"
     return f"by CIDEr, at the strength of the paper's formulas, {told} captions without attention{more}"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from seqcap.first_page.advice import leaders
-from seqcap.first_page.asides import Asides
+from seqcap.first_page.asides import Asides, as_often_misled
 from seqcap.first_page.finding import Finding
 from seqcap.first_page.outcomes import capital
 from seqcap.first_page.overview import (
@@ -196,8 +196,9 @@ def _of_distinctiveness(overview: Overview, base: Row, asides: Asides) -> Findin
     details += _by_references(overview, column)
     caveat = _of_literal_listener(overview, base, better)
     if is_judge and asides.judges_agree:
+        of_judge = ["has learnt from the same images", as_often_misled(asides.misled)]
         caveat.append(
-            "The judge pays nobody, but has learnt from the same images, is taken in by false captions about as often, "
+            f"The judge pays nobody, but {', '.join(filter(None, of_judge))}, "
             f"and ranks objectives like what pays (Spearman {asides.judges_agree})."
         )
     return Finding(topic, answer, _joined(caveat), _joined(details), is_measured_by_judge=is_judge)

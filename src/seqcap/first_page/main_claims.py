@@ -146,7 +146,7 @@ def _of_control(paper: str, control: Claim) -> str:
 def _by_the_judge(claim: Claim, controls: Sequence[Claim]) -> Claim | None:
     """The control that asks the judge what the own listener says of the same sides; None where there is none."""
     _, metric, *_ = claim.deciding.key
-    if not metric.startswith("own_"):
+    if not metric.startswith(own_runs.OWN):
         return None
     for control in controls:
         _, measure, _, *sides = control.deciding.key

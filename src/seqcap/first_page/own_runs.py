@@ -8,7 +8,9 @@ from seqcap.report.summary import Claim, Line, Summary
 AS_LONG = "as many steps more"
 # Measures: the judge's recall, that of a twin of what pays, and that of a listener that takes every word literally.
 JUDGE, TWIN, LITERAL = "fixed_R@10", "twin_R@10", "literal_R@10"
+OWN = "own_"  # begins the measures of what pays a run or learns with it
 TRUTH = "true_of_own"  # how many captions are true
+TRUTHS = (TRUTH, "all_true")  # what a checker knows
 Named = tuple[str, Claim, Line]  # paper, claim and one of its comparisons
 
 

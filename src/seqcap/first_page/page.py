@@ -8,10 +8,19 @@ from statistics import median
 from typing import Any
 
 from seqcap.files import json_file
-from seqcap.first_page import outcomes, unknown_words
+from seqcap.first_page import outcomes, own_runs, unknown_words
 from seqcap.first_page.advice import advice
 from seqcap.first_page.all_papers import GENERATED, Reported, link, span
-from seqcap.first_page.asides import Asides, misled, true_shares, updates
+from seqcap.first_page.asides import (
+    JUDGE,
+    WTFRL,
+    Asides,
+    have_one_blind_spot,
+    misled,
+    misled_in_words,
+    true_shares,
+    updates,
+)
 from seqcap.first_page.in_short import in_short
 from seqcap.first_page.in_short_smoothing import of_studies
 from seqcap.first_page.main_claims import left_out, main_claims
@@ -33,6 +42,7 @@ from seqcap.report import provenance
 from seqcap.report.summary import RESULTS, Summary
 from seqcap.report.texts import Texts
 from seqcap.report.verdicts import COUNTED, DAGGER, DECIDED, HOLDS, IN_PART, LESS, NOT_RUN, REVERSED
+from seqcap.report.wording import BY_PEOPLE, FAULTY
 
 DATA_FILES = "texts/*"  # part of the code of every module that imports this one (`pipeline.code`)
 TEXTS = Texts(Path(__file__).with_name("texts"))
@@ -60,7 +70,10 @@ def first_page(report: Reported) -> str:
         studies=studies,
         has_details=bool(studies) or any(finding.details for finding in findings),
         asides=asides,
-        misled=misled(report.folder / "wtfrl/tables/wtfrl_exchanged.csv"),
+        **_misled(report, asides),
+        knows_truth=any(summary.measures(of) for summary in report.papers.values() for of in own_runs.TRUTHS),
+        people_with_fault=f"{BY_PEOPLE:.0f}",
+        has_faults=any(FAULTY in of for of in asides.worded.values()),
         link=link,
         numbers=numbers,
         in_print=in_print,
@@ -127,6 +140,17 @@ def _example(report: Reported) -> dict[str, Any]:
             shares = true_shares(sorted(tables.glob("*.csv")))
             return {"example": {"paper": paper, **json_file.read_json(path)}, "shares": shares}
     return {"example": None}
+
+
+def _misled(report: Reported, asides: Asides) -> dict[str, Any]:
+    """How often retrievers take a false caption for the true one, in words: each here, and the judge on other data."""
+    folders = {data: report.folder_of(WTFRL, data) for data in report.published}
+    there = {data: misled(folder).get(JUDGE) for data, folder in folders.items() if folder}
+    return {
+        "misled": {who: misled_in_words(shares) for who, shares in asides.misled.items()},
+        "misled_there": {data: misled_in_words(shares) for data, shares in there.items() if shares},
+        "has_one_blind_spot": have_one_blind_spot(asides.misled),
+    }
 
 
 def _worded(asides: Asides) -> dict[str, dict[str, str]]:

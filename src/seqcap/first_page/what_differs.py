@@ -13,21 +13,29 @@ _LEVELS = {
     ("Div2", "sample"): "Div-2, samples",
     ("BLEU", "beam"): "BLEU, beam",
 }
-Measured = Mapping[str, Mapping[tuple[str, ...], float]]  # paper -> metric, captions and run -> level in points
+_BEST = {"CIDEr, beam", "BLEU, beam"}  # of these, those of best captions
+Runs = tuple[str, ...]  # of a side of a comparison
+Measured = Mapping[str, Mapping[Runs, Mapping[str, float]]]  # paper -> runs -> name here -> level in points
 
 
 def what_differs(here: Mapping[str, Summary], there: Mapping[str, Summary]) -> dict[str, list[str]]:
-    """What is known of both: `words` of the training texts, `levels` of cross-entropy. Each is of the other data, with
-    that of this page in brackets."""
+    """What is known of both: `words` of the training texts, and `levels` of one run of cross-entropy, the one of which
+    most are known, if that of its best captions is. Each is of the other data, with that of this page in brackets."""
     words = next(_words(here, there), [])
     ours, theirs = _levels(here), _levels(there)
-    levels = dict[str, str]()
-    for paper, measured in theirs.items():
-        for key, level in measured.items():
-            name = _LEVELS[key[0], key[1]]
-            if key in ours.get(paper, {}):
-                levels.setdefault(name, f"{name} {level:.1f} ({ours[paper][key]:.1f})")
-    return {"words": words, "levels": [levels[name] for name in _LEVELS.values() if name in levels]}
+    by_run = [
+        _beside(levels, ours.get(paper, {}).get(runs, {}))
+        for paper, of_runs in theirs.items()
+        for runs, levels in of_runs.items()
+    ]
+    known = max(by_run, key=lambda levels: (len(levels), not _BEST.isdisjoint(levels)), default={})
+    return {"words": words, "levels": list(known.values())}
+
+
+def _beside(theirs: Mapping[str, float], ours: Mapping[str, float]) -> dict[str, str]:
+    """Name -> the level there, and the one here in brackets."""
+    names = [name for name in _LEVELS.values() if name in theirs and name in ours]
+    return {name: f"{name} {theirs[name]:.1f} ({ours[name]:.1f})" for name in names}
 
 
 def _words(here: Mapping[str, Summary], there: Mapping[str, Summary]) -> Iterator[list[str]]:
@@ -49,13 +57,15 @@ def _tasks(summary: Summary) -> dict[str, dict[str, Any]]:
 
 def _levels(papers: Mapping[str, Summary]) -> Measured:
     """Those of cross-entropy that claims compare."""
-    found = dict[str, dict[tuple[str, ...], float]]()
+    found = dict[str, dict[Runs, dict[str, float]]]()
     for paper, summary in papers.items():
-        known, likelihood = found.setdefault(paper, {}), summary.said.get("likelihood", [])
+        known = found.setdefault(paper, {})
+        likelihood = {(name,) for name in summary.said.get("likelihood", [])}
         for judged in summary.in_points.values():
             for evidence in (outcome.given for outcome in judged.outcomes):
                 # What all captions of a beam have on average is another measure.
-                if (evidence.metric, evidence.decoder) in _LEVELS and "beam's" not in evidence.what:
-                    alone = (side for side in evidence.sides if side.runs in {(name,) for name in likelihood})
-                    known |= {(evidence.metric, evidence.decoder, *side.runs): side.value for side in alone}
+                name = _LEVELS.get((evidence.metric, evidence.decoder))
+                if name and "beam's" not in evidence.what:
+                    for side in (side for side in evidence.sides if side.runs in likelihood):
+                        known.setdefault(side.runs, {})[name] = side.value
     return found

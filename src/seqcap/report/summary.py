@@ -224,8 +224,8 @@ class Summary:
         return [other for other in self.claims if other.about == claim.id and other.verdict != NOT_RUN]
 
     def measures(self, metric: str) -> bool:
-        """Whether a comparison is of a metric."""
-        return any(line.key[1] == metric for claim in self.claims for line in claim.lines)
+        """Whether a comparison of a metric has a number."""
+        return any(line.key[1] == metric and line.difference for claim in self.claims for line in claim.lines)
 
     def counts(self, *, control: bool) -> Counter[str]:
         """How many of the paper's claims, or of our controls, have each verdict of today's rule."""
