@@ -103,7 +103,10 @@ def test_each_run_has_the_epochs_that_are_nearest_to_the_budget(trained):
     assert seconds == pytest.approx(87 * 60, abs=30)
 
 
-def test_on_photographs_they_do_too(tmp_path):
+@pytest.fixture(scope="module")
+def on_photographs(tmp_path_factory):
+    """All runs of the experiment on photographs."""
+    tmp_path = tmp_path_factory.mktemp("photographs")
     shutil.copy(ROOT / "params.yaml", tmp_path)
     for folder in ("papers", "scales"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
@@ -112,12 +115,37 @@ def test_on_photographs_they_do_too(tmp_path):
     set_roots(overlay["params.yaml"]["tasks"], tmp_path / "data", experiment)
     apply_overlay(tmp_path, overlay, experiment)
     configs = Project(read_params(tmp_path)).configs("train", TrainConfig)
-    runs = {run.name: run for config in configs.values() for run in config.runs if run.paper == "across"}
+    return {run.name: run for config in configs.values() for run in config.runs}
+
+
+def test_on_photographs_they_do_too(on_photographs):
     budget, steps = FILE.budgets["flickr8k"], 6000 / 20
     # A user's own objective may stand beside them.
-    assert budget.steps.keys() <= runs.keys() - {"across_start"}
+    trained = {name for name, run in on_photographs.items() if run.paper == "across" and run.training.epochs}
+    assert budget.steps.keys() == trained & LIKE.keys()
     for name, milliseconds in budget.steps.items():
-        assert runs[name].training.epochs == round(1000 * budget.seconds / milliseconds / steps), name
+        assert on_photographs[name].training.epochs == round(1000 * budget.seconds / milliseconds / steps), name
+
+
+def test_on_photographs_rates_are_those_of_the_papers_runs_there_but_for_two(on_photographs):
+    """As the budget's `rates` says."""
+    own = {**LIKE, "across_psst": "multinomial_w07", "across_luo": "luo_w03", "across_sll_sle": "sll_sle"}
+    rates = {
+        name: [on_photographs[run].training.learning_rate for run in (name, own[name])]
+        for name in FILE.budgets["flickr8k"].steps
+    }
+    assert {name for name, (mine, theirs) in rates.items() if mine != theirs} == {"across_xe", "across_wtf_rl"}
+    for name in ("across_wtf_rl", "across_sll_sle"):
+        assert on_photographs[name].settings.alpha == on_photographs[own[name]].settings.alpha, name
+
+
+def test_mixer_loses_its_prefix_on_photographs_within_the_run(on_photographs):
+    """And has some epochs without it, as in its own run."""
+    for name in ("across_mixer", "mixer_bcmr"):
+        run = on_photographs[name]
+        stages = -(-19 // run.settings.shrink) - 1  # of a caption of 18 words and its end
+        with_prefix = run.settings.epochs_per_stage * stages
+        assert 0.3 < with_prefix / run.training.epochs < 0.7, name
 
 
 # --- Ranks
@@ -179,7 +207,12 @@ def test_where_the_budget_is_too_short_the_table_says_so(run):
     task = run.config.tasks[run.config.pictures].model_copy(update={"dataset": "flickr8k"})
     config = run.config.model_copy(update={"tasks": {run.config.pictures: task}})
     reading = make_table(replace(run, config=config), "across").reading
-    assert f"in the run before. {FILE.budgets['flickr8k'].short_of} Objectives" in reading
+    budget = FILE.budgets["flickr8k"]
+    assert f"in the run before. {budget.short_of} Objectives" in reading
+    assert f"and the rates of {budget.rates}. What trades" in reading
+    assert f"; WTF-RL alpha 0.9. {budget.chosen} *beam*" in reading
+    assert "chosen here, on val" in make_table(run, "across").reading
+    assert "chosen here, on val" not in reading
 
 
 def test_what_is_asked_of_cross_entropy_is_not_diluted_by_other_pairs():

@@ -46,7 +46,9 @@ class Budget(Frozen):
     core: str
     steps: Mapping[str, float]  # run -> milliseconds of a training step, of which its number of epochs follows
     longer: Mapping[str, float] = {}  # run that takes longer -> milliseconds of a training step
-    short_of: str = ""  # a sentence, where the time is too short for the objectives to converge
+    short_of: str = ""  # sentences, where the time is too short for the objectives to converge
+    rates: str  # whose rates are not those of the papers' own runs
+    chosen: str  # sentences, of how the settings of `points` were chosen
 
 
 class MethodsFile(Frozen):
@@ -125,7 +127,7 @@ def objectives(results: Results) -> Content:
     cells += _beside_as_diverse(results, blocks)
     order = {name: place for place, name in enumerate([*(run.name for run in runs), HUMAN])}
     cells.sort(key=lambda cell: order[cell.run])
-    words = {"budget": _budget(results), "short_of": _short_of(results), "points": _points(results)}
+    words = {"budget": _budget(results), "points": _points(results), **_of_budget(results)}
     return Content(cells, words=words, layout=OverviewTable)
 
 
@@ -225,10 +227,16 @@ def _budget(results: Results) -> str:
     return f"about {budget.seconds:g} seconds of one core ({budget.core}{more})"
 
 
-def _short_of(results: Results) -> str:
-    """What the budget of the data is too short for; "" where nothing is known of that."""
+def _of_budget(results: Results) -> dict[str, str]:
+    """What is said of the budget of the data; nothing where nothing is known of it."""
     budget = _budget_of(results)
-    return f"{budget.short_of} " if budget and budget.short_of else ""
+    if budget is None:
+        return {"short_of": "", "rates": "", "chosen": ""}
+    return {
+        "short_of": f"{budget.short_of} " if budget.short_of else "",
+        "rates": f", and the rates of {budget.rates}",
+        "chosen": f"{budget.chosen} ",
+    }
 
 
 def _budget_of(results: Results) -> Budget | None:
