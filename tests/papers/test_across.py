@@ -1,5 +1,6 @@
 """All objectives on one captioner: who takes part and on what terms, fronts, yardsticks, table and figure."""
 
+import re
 import shutil
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -13,12 +14,16 @@ from ruamel.yaml import YAML
 from seqcap.files.json_file import write_json
 from seqcap.first_page import asides
 from seqcap.first_page import page as first_page
-from seqcap.first_page.overview import MORE_CIDER, PRECISION, SAMPLES
+from seqcap.first_page.overview import DISTINCT, DIVERSITY, MORE_CIDER, PRECISION, SAMPLES
 from seqcap.papers.across.figures import tradeoffs
 from seqcap.papers.across.tables import COLUMNS, FILE, OTHERS, PEOPLE_BLOCK, by_paper, over_cross_entropy, told_apart
 from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
+from seqcap.report import wording
+from seqcap.report.convergence import QUALITY
+from seqcap.report.evidence import Gain
+from seqcap.report.inputs import HUMAN
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.statistics import Contrast
 from seqcap.report.tables import make_table
@@ -103,7 +108,10 @@ def test_each_run_has_the_epochs_that_are_nearest_to_the_budget(trained):
     assert seconds == pytest.approx(87 * 60, abs=30)
 
 
-def test_on_photographs_they_do_too(tmp_path):
+@pytest.fixture(scope="module")
+def on_photographs(tmp_path_factory):
+    """All runs of the experiment on photographs."""
+    tmp_path = tmp_path_factory.mktemp("photographs")
     shutil.copy(ROOT / "params.yaml", tmp_path)
     for folder in ("papers", "scales"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
@@ -112,12 +120,37 @@ def test_on_photographs_they_do_too(tmp_path):
     set_roots(overlay["params.yaml"]["tasks"], tmp_path / "data", experiment)
     apply_overlay(tmp_path, overlay, experiment)
     configs = Project(read_params(tmp_path)).configs("train", TrainConfig)
-    runs = {run.name: run for config in configs.values() for run in config.runs if run.paper == "across"}
+    return {run.name: run for config in configs.values() for run in config.runs}
+
+
+def test_on_photographs_they_do_too(on_photographs):
     budget, steps = FILE.budgets["flickr8k"], 6000 / 20
     # A user's own objective may stand beside them.
-    assert budget.steps.keys() <= runs.keys() - {"across_start"}
+    trained = {name for name, run in on_photographs.items() if run.paper == "across" and run.training.epochs}
+    assert budget.steps.keys() == trained & LIKE.keys()
     for name, milliseconds in budget.steps.items():
-        assert runs[name].training.epochs == round(1000 * budget.seconds / milliseconds / steps), name
+        assert on_photographs[name].training.epochs == round(1000 * budget.seconds / milliseconds / steps), name
+
+
+def test_on_photographs_rates_are_those_of_the_papers_runs_there_but_for_two(on_photographs):
+    """As the budget's `rates` says."""
+    own = {**LIKE, "across_psst": "multinomial_w07", "across_luo": "luo_w03", "across_sll_sle": "sll_sle"}
+    rates = {
+        name: [on_photographs[run].training.learning_rate for run in (name, own[name])]
+        for name in FILE.budgets["flickr8k"].steps
+    }
+    assert {name for name, (mine, theirs) in rates.items() if mine != theirs} == {"across_xe", "across_wtf_rl"}
+    for name in ("across_wtf_rl", "across_sll_sle"):
+        assert on_photographs[name].settings.alpha == on_photographs[own[name]].settings.alpha, name
+
+
+def test_mixer_loses_its_prefix_on_photographs_within_the_run(on_photographs):
+    """And has some epochs without it, as in its own run."""
+    for name in ("across_mixer", "mixer_bcmr"):
+        run = on_photographs[name]
+        stages = -(-19 // run.settings.shrink) - 1  # of a caption of 18 words and its end
+        with_prefix = run.settings.epochs_per_stage * stages
+        assert 0.3 < with_prefix / run.training.epochs < 0.7, name
 
 
 # --- Ranks
@@ -174,12 +207,91 @@ def test_shares_of_the_budget_are_of_a_runs_own_steps(run):
     assert "| smoothing | Tok-Seq | 20 | 0.50 | 65.0 | 70.0 | 70.0 | 70.0 | – | – | – | – |" in table.markdown()
 
 
+OF_TRUTH = {"all_true", "precision_true", "recall_true", "literal_R@10"}
+
+
+def photographs(**fields):
+    """The same results, as if they were of photographs, of which nobody knows what is true."""
+    return AcrossRun(dataset="flickr8k", missing=OF_TRUTH, **fields).read()
+
+
 def test_where_the_budget_is_too_short_the_table_says_so(run):
     assert "converged" not in make_table(run, "across").reading
-    task = run.config.tasks[run.config.pictures].model_copy(update={"dataset": "flickr8k"})
-    config = run.config.model_copy(update={"tasks": {run.config.pictures: task}})
-    reading = make_table(replace(run, config=config), "across").reading
-    assert f"in the run before. {FILE.budgets['flickr8k'].short_of} Objectives" in reading
+    reading = make_table(photographs(), "across").reading
+    budget = FILE.budgets["flickr8k"]
+    assert f"the minutes that each used. {budget.short_of} Objectives" in reading
+    assert f"and the rates of {budget.rates}. What trades" in reading
+    assert f"; WTF-RL alpha 0.9. {budget.chosen} *beam*" in reading
+    assert "chosen here, on val" in make_table(run, "across").reading
+    assert "chosen here, on val" not in reading
+
+
+def test_the_table_counts_the_objectives_that_are_left_out():
+    names = ["across_start", *FILE.budgets["flickr8k"].steps]
+    left_out = FILE.budgets["flickr8k"].left_out
+    reading = make_table(photographs(names=names), "across").reading
+    assert reading.startswith(f"8 of the 18 objectives of this table on generated scenes. {left_out} All runs go on")
+    assert make_table(photographs(), "across").reading.startswith("All runs go on")
+    assert make_table(AcrossRun(names=names).read(), "across").reading.startswith("All runs go on")
+
+
+@pytest.mark.parametrize(("points", "told"), [(1.5, "still rising, by 1.5 of CIDEr"), (0.5, ""), (None, "")])
+def test_a_start_that_was_still_rising_is_told(points, told):
+    run = AcrossRun(names=["across_start", "across_xe"]).read()
+    vars(run)["gained"] = {} if points is None else {"across_start": {QUALITY: Gain(points=points)}}
+    reading = make_table(run, "across").reading
+    assert told in reading
+    assert ("still rising" in reading) == bool(told)
+
+
+def test_people_who_are_found_less_often_than_cross_entropy_are_explained():
+    """And only these."""
+    made = AcrossRun(names=["across_start", "across_xe"])
+    rows = made.scores("across_image")
+    readings = {}
+    for level in (0.2, 0.9):
+        seen = {"run": HUMAN, "seed": 0, "decoder": "sample", "rank": 0, "metric": "fixed_R@10"}
+        people = [row | seen | {"value": level} for row in rows if row["run"] == HUMAN]
+        readings[level] = make_table(made.of_rows([*rows, *people]), "across").reading
+    assert "The judge finds an image by people's own captions of it less often (20.0) than" in readings[0.2]
+    assert "people's own captions" not in readings[0.9]
+
+
+def test_columns_of_which_nothing_was_measured_are_left_out_and_named(run):
+    unknown = photographs(names=[*entries()])
+    shown = {name: make_table(unknown, name) for name in ("across_temperatures", "across_yardsticks")}
+    assert [*dict.fromkeys(cell.column for cell in shown["across_temperatures"].cells)] == [
+        SAMPLES,
+        DIVERSITY,
+        MORE_CIDER,
+    ]
+    assert "Not measured of these data: true recall, samples." in shown["across_temperatures"].reading
+    assert {cell.column for cell in shown["across_yardsticks"].cells} == {DISTINCT}
+    told = "Not measured of these data: true captions; true recall, samples; R@10 by the literal listener."
+    assert shown["across_yardsticks"].reading.endswith(told)
+    assert "fewer than" not in shown["across_yardsticks"].markdown()
+    for name in (*shown, "across"):
+        reading = make_table(unknown, name).reading.partition("Not measured")[0]
+        assert not re.search(r"true (recall|captions|precision)|scene's facts|false statement", reading), name
+    for name in shown:
+        assert "Not measured" not in make_table(run, name).reading
+    assert "scene's facts" in make_table(run, "across").reading
+
+
+def test_a_row_that_no_temperature_is_as_diverse_as_says_so():
+    table = make_table(AcrossRun(names=[*entries()], images=200).read(), "across").markdown()
+    assert re.search(r"\n–: [^\n:]+: no temperature is as diverse with seed 1 and 2 and 3\.\n", table)
+
+
+def test_how_many_captions_have_a_fault_stands_beside_the_rest(run, monkeypatch):
+    shares = {"across_xe": {"captions with a fault": [2.0, 4.0], "distinct captions": [50.0, 60.0]}}
+    monkeypatch.setattr(wording, "measure", lambda results, rows: shares)
+    table = make_table(run, "across")
+    assert re.search(r"\| cross-entropy \|.*\| 3\.0 \|\n", table.markdown())
+    assert "captions with a fault |\n" in table.markdown()
+    assert "as 1 of a hundred by people has" in table.reading
+    # The first page has a column of its own.
+    assert "captions with a fault" not in {cell.column for cell in table.cells}
 
 
 def test_what_is_asked_of_cross_entropy_is_not_diluted_by_other_pairs():
@@ -268,6 +380,12 @@ def test_a_line_joins_cross_entropys_temperatures_where_samples_are_shown():
     ]
     assert [len(found) for found in lines] == [1, *(0 for _ in others)]
     assert list(lines[0][0].get_xdata()) == sorted(lines[0][0].get_xdata())
+    # All of it is inside the panel.
+    for values, (low, high) in (
+        (lines[0][0].get_xdata(), first.get_xlim()),
+        (lines[0][0].get_ydata(), first.get_ylim()),
+    ):
+        assert low < min(values) <= max(values) < high
 
 
 def test_an_objective_of_ones_own_is_a_row_below(run):

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from invented_across import AcrossRun
 from invented_papers import whole
 from parameter_files import ROOT
 
@@ -66,6 +67,40 @@ def test_photographs_are_compared_with_the_literature(sle):
     assert "| SLL | Soft-Attention |" not in text
     assert "brevity penalty" in text
     assert "wrote no" not in text
+
+
+def test_captioners_of_other_runs_are_none_of_likelihood():
+    """Those of another temperature say `cross_entropy`, whatever has trained them."""
+    made_up = AcrossRun(names=["across_xe", "across_sll", "across_temperature_10", "across_sll_tempered"])
+    run = made_up.read()
+    assert len(run.trained) == 4
+    assert [of.name for of in section._captioners(run)] == ["across_xe", "across_sll"]
+    assert section.summary(run, [])["likelihood"] == ["across_xe"]
+    task = run.config.tasks[run.config.pictures].model_copy(update={"dataset": "flickr8k"})
+    config = run.config.model_copy(update={"tasks": {run.config.pictures: task}})
+    found = section._literature(replace(run, config=config))
+    ours = [row[0] for row in found["levels"] if row[1] == "this run"]
+    assert ours == ["cross-entropy (ours)", "SLL (ours)"]
+    assert {row[0] for row in found["gaps"][1:]} == {"cross-entropy"}
+
+
+SEEDS_OF_AN_EARLY_RUN = {
+    (2,): "seed 2 (25%). Their run's other seeds learnt for longer, so that seeds differ in that, too: SLL.",
+    (1, 2, 3): "seed 3 (25%). No later epoch was better on val with any seed: SLL.",
+}
+
+
+@pytest.mark.parametrize(("early", "told"), SEEDS_OF_AN_EARLY_RUN.items())
+def test_a_page_says_which_seeds_are_kept_early(sle, monkeypatch, early, told):
+    """And of which runs these are all."""
+    sle.names = ["xe", "sll"]
+    run = sle.write()
+    made(run, {})
+    monkeypatch.setattr(section.selection, "kept_early", lambda results: {"sll": dict.fromkeys(early, 0.25)})
+    section.write_section(run)
+    page = Path("reports/sle/report.md").read_text(encoding="utf-8")
+    assert "In runs that keep the epoch that is best on val, that of some seeds lies in the first half" in page
+    assert f"{told}\n" in page
 
 
 def test_curves_of_what_runs_continue_from_are_there_once(sle):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from seqcap.report.selection import kept, kept_early
+from seqcap.report.selection import in_part, kept, kept_early
 
 SEEDS = {1: [0.9, 0.5, 0.7, 0.6, 0.6], 2: [0.1, 0.7, 0.3, 0.4, 0.5], 3: [0.1, 0.2, 0.3, 0.4, 0.5]}
 
@@ -31,3 +31,9 @@ def test_seeds_that_are_kept_early_are_found():
     """But those of a run that keeps the last epoch are not, whatever val says."""
     assert kept_early(results()) == {"sll": {2: 0.25}}
     assert kept_early(results(keeps_last=True)) == {}
+
+
+def test_runs_whose_seeds_are_all_early_are_told_apart():
+    runs = {name: SimpleNamespace(label=name.upper(), seeds=(1, 2)) for name in ("sll", "pg")}
+    early = {"sll": {2: 0.25}, "pg": {1: 0.25, 2: 0.25}}
+    assert in_part(SimpleNamespace(by_name=runs), early) == (["SLL"], ["PG"])

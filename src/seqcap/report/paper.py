@@ -130,6 +130,7 @@ class FigureText(Frozen):
 
     title: str
     caption: str
+    exact_caption: str = ""  # on data whose every fact is known, what is at `{exact}` in the caption
     evaluation: str = ""  # the one whose data it shows; "": those of all
     # What the figure is of, if it takes no code of the paper's.
     curves: LearningCurves | None = None

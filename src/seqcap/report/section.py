@@ -96,6 +96,7 @@ def _page(
     claims, file = results.paper.find("claims"), ClaimsFile.of(results)
     labels = {name: run.label for name, run in results.by_name.items()}
     early = selection.kept_early(results)
+    early_in_part, early_as_a_whole = selection.in_part(results, early)
     stand_ins = [(theirs, results.stand_in(task)) for task, theirs in results.paper.facts.published_on.items()]
     stand_ins += [(theirs, results.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(results) if hasattr(claims, "stand_ins") else []
@@ -111,6 +112,8 @@ def _page(
         data=dict.fromkeys(results.stand_in(run.task) for run in results.runs),
         claims=claims_table(judged),
         early=early,
+        early_in_part=early_in_part,
+        early_as_a_whole=early_as_a_whole,
         without_early=selection.without_early(judged, early),
         has_details=bool(details_table(judged)),
         comparison=comparison,
@@ -226,7 +229,7 @@ def summary(results: Results, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
         "datasets": list(dict.fromkeys(results.dataset(task) for task in tasks)),
         "levels": others,
         "captioners": list(results.captioners),
-        "likelihood": [run.name for run in results.trained if run.objective == _LIKELIHOOD],
+        "likelihood": [run.name for run in _captioners(results) if run.objective == _LIKELIHOOD],
         "finding": finding and finding.model_dump(),
         "remarks": claims.remarks(results, judged) if hasattr(claims, "remarks") else [],
         "claims": [
@@ -339,7 +342,7 @@ def _literature(results: Results) -> dict[str, Any]:
     """Other systems' published results and ours; {} where there are none."""
     task = results.config.pictures
     table = published.literature(results.dataset(task))
-    runs = [run for run in results.trained if run.task == task]
+    runs = [run for run in _captioners(results) if run.task == task]
     if table is None or not runs:
         return {}
     systems = {str(system): cells for system, cells in table.groupby("system", sort=False)}
@@ -364,6 +367,13 @@ def _literature(results: Results) -> dict[str, Any]:
         "notes": {system: "; ".join(filter(None, cells["note"].unique())) for system, cells in systems.items()},
         "missing": [results.scores.why_missing(runs[0].name, "beam", metric) for metric in absent],
     }
+
+
+def _captioners(results: Results) -> list[ReportedRun]:
+    """Trained runs, without those that have the captioner of another one, as it is, and decode it otherwise: whatever
+    their objective is called, it has made nothing."""
+    weights = {run.weights for run in results.trained}
+    return [run for run in results.trained if run.epochs or run.start not in weights]
 
 
 def _or_dash(value: float) -> str:

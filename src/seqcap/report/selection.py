@@ -32,6 +32,15 @@ def kept_early(results: Results) -> dict[str, dict[int, float]]:
     return found
 
 
+def in_part(results: Results, early: Mapping[str, Mapping[int, float]]) -> tuple[list[str], list[str]]:
+    """The labels of the runs of `kept_early` that have other seeds, too, and of those whose seeds are all early."""
+    some, whole = list[str](), list[str]()
+    for name, seeds in early.items():
+        run = results.by_name[name]
+        (some if len(seeds) < len(run.seeds) else whole).append(run.label)
+    return some, whole
+
+
 def without_early(judged: Sequence[JudgedClaim], early: Mapping[str, Mapping[int, float]]) -> list[str]:
     """What primary comparisons of runs with such seeds would be without these, in words."""
     found = []

@@ -1,9 +1,11 @@
 """All objectives on one captioner, and how well the papers' yardsticks rank them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +15,10 @@ from seqcap.config import Frozen
 from seqcap.first_page import overview
 from seqcap.first_page.overview import AS_DIVERSE, DISTINCT, DIVERSITY, LITERAL, RECALL_OF_SAMPLES, SAMPLES, TRUTH
 from seqcap.metrics import registry
-from seqcap.report.inputs import HUMAN, Results
+from seqcap.report import wording
+from seqcap.report.convergence import QUALITY
+from seqcap.report.evidence import RISING
+from seqcap.report.inputs import HUMAN, SCENES, Results
 from seqcap.report.paper import read_yaml
 from seqcap.report.ranking import rank_correlation
 from seqcap.report.reported import ReportedRun
@@ -46,7 +51,10 @@ class Budget(Frozen):
     core: str
     steps: Mapping[str, float]  # run -> milliseconds of a training step, of which its number of epochs follows
     longer: Mapping[str, float] = {}  # run that takes longer -> milliseconds of a training step
-    short_of: str = ""  # a sentence, where the time is too short for the objectives to converge
+    left_out: str = ""  # sentences, of objectives that have no run, and why
+    short_of: str = ""  # sentences, where the time is too short for the objectives to converge
+    rates: str  # whose rates are not those of the papers' own runs
+    chosen: str  # sentences, of how the settings of `points` were chosen
 
 
 class MethodsFile(Frozen):
@@ -56,6 +64,7 @@ class MethodsFile(Frozen):
     points: Mapping[str, str]  # run -> its setting that was chosen among the points of its paper's page
     temperatures: tuple[str, ...]  # runs of cross-entropy, from the lowest temperature of their samples to the highest
     tempered: tuple[str, ...]  # runs of objectives whose samples are drawn at another temperature than 1
+    said: Mapping[str, str]  # texts that depend on the results
     papers: Mapping[str, Objectives]
     columns: Mapping[str, Measure]
     people: Mapping[str, Measure]
@@ -80,16 +89,32 @@ class Line(Cell):
         return [block, row, self.run, self.objective, column, direction, ours, low, high, n, " ".join(self.ahead_of)]
 
 
+@dataclass(frozen=True)
 class OverviewTable(Table):
-    """The table across papers: in CSV a line for each number, on the page a row for each run."""
+    """The table across papers: in CSV a line for each number, on the page a row for each run.
+
+    Attributes:
+        more: further columns of the page: heading -> run -> text.
+    """
 
     columns: ClassVar[Sequence[str]] = overview.FIELDS
+    more: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def markdown(self) -> str:
         lines = [dict(zip(self.columns, cell.record(), strict=True)) for cell in self.cells]
         data = "; ".join(dict.fromkeys(f"Data: {cell.data}." for cell in self.cells))
-        shown = overview.Overview.of(lines).markdown()
-        return "\n".join([f"## {self.title}", "", self.reading, "", *shown, "", data, ""])
+        shown = overview.Overview.of(lines).markdown(more=self.more)
+        return "\n".join([f"## {self.title}", "", self.reading, "", *shown, "", *self._undiverse(), data, ""])
+
+    def _undiverse(self) -> list[str]:
+        """Why rows have nothing in the columns of `AS_DIVERSE` that others have, a line each, and an empty one."""
+        measured = {cell.column for cell in self.cells if cell.ours.value is not None}
+        found = dict.fromkeys(
+            (cell.row, cell.ours.remarks[0])
+            for cell in self.cells
+            if cell.column in AS_DIVERSE.keys() & measured and cell.ours.value is None
+        )
+        return [line for run, why in found for line in (FILE.said["undiverse"].format(run=run, why=why), "")]
 
 
 def by_paper(results: Results) -> dict[str, list[ReportedRun]]:
@@ -125,8 +150,58 @@ def objectives(results: Results) -> Content:
     cells += _beside_as_diverse(results, blocks)
     order = {name: place for place, name in enumerate([*(run.name for run in runs), HUMAN])}
     cells.sort(key=lambda cell: order[cell.run])
-    words = {"budget": _budget(results), "short_of": _short_of(results), "points": _points(results)}
-    return Content(cells, words=words, layout=OverviewTable)
+    more = _faults(results, runs)
+    words = {
+        "part": _part(results, runs),
+        "budget": _budget(results),
+        "points": _points(results),
+        "start": _start(results, runs),
+        "people": _of_people(results, cells),
+        "faults": "".join(FILE.said[share].format(by_people=f"{wording.BY_PEOPLE:.0f}") + " " for share in more),
+        **_of_budget(results),
+    }
+    return Content(cells, words=words, layout=partial(OverviewTable, more=more))
+
+
+def _part(results: Results, runs: Sequence[ReportedRun]) -> str:
+    """How many of the objectives of generated scenes are here; "" of all."""
+    budget, scenes = _budget_of(results), FILE.budgets[SCENES]
+    everything = scenes.steps.keys() | scenes.longer.keys()
+    here = {run.name for run in runs} & everything
+    if budget is None or not budget.left_out or here == everything:
+        return ""
+    return FILE.said["part"].format(here=len(here), all=len(everything), left_out=budget.left_out)
+
+
+def _start(results: Results, runs: Sequence[ReportedRun]) -> str:
+    """That what all start from was still rising, where it was."""
+    start = next((run.name for run in runs if not run.epochs), "")
+    gained = results.gained.get(start, {}).get(QUALITY)
+    if gained is None or gained.points < RISING:
+        return ""
+    return FILE.said["start"].format(gained=f"{gained.points:.1f}") + " "
+
+
+def _of_people(results: Results, cells: Sequence[Line]) -> str:
+    """That the judge finds images less often by people's captions than by cross-entropy's, where it does."""
+    found = {cell.run: cell for cell in cells if cell.column == DISTINCT and cell.ours.value is not None}
+    people = found.get(HUMAN)
+    likelihood = [cell for cell in found.values() if cell.objective == overview.CROSS_ENTROPY]
+    if people is None or not likelihood or _value(people) >= _value(likelihood[-1]):
+        return ""
+    numbers = {"people": people.number(people.ours.value), "ours": likelihood[-1].number(likelihood[-1].ours.value)}
+    return FILE.said["people"].format(**{name: f"{float(number):.1f}" for name, number in numbers.items()}) + " "
+
+
+def _value(cell: Line) -> float:
+    return cell.ours.value or 0.0
+
+
+def _faults(results: Results, runs: Sequence[ReportedRun]) -> dict[str, dict[str, str]]:
+    """How many of a hundred best captions have a fault, or of generated scenes two verbs: heading -> run -> text."""
+    worded = wording.measure(results, [(run.name, "beam") for run in runs])
+    shares = [share for share in (wording.FAULTY, wording.TWO_VERBS) if any(share in of for of in worded.values())]
+    return {share: {name: f"{fmean(of[share]):.1f}" for name, of in worded.items() if share in of} for share in shares}
 
 
 def _beside_as_diverse(results: Results, blocks: Mapping[str, Sequence[ReportedRun]]) -> Iterator[Line]:
@@ -192,27 +267,44 @@ def _over_lines(x: Floats, y: Floats) -> Floats:
     return y[:, 0] - lines
 
 
-def temperatures(results: Results) -> list[Cell]:
+def _measured(results: Results, columns: Iterable[str]) -> list[str]:
+    """Those of some columns that any run with a row has a number of."""
+    runs = [run for run in results.trained if run.row]
+    return [column for column in columns if np.isfinite(means(results, runs, COLUMNS[column])).any()]
+
+
+def _lacking(columns: Iterable[str], measured: Sequence[str]) -> dict[str, str]:
+    """What a table says of its columns of which nothing was measured."""
+    lacking = [column for column in columns if column not in measured]
+    return {"lacking": FILE.said["lacking"].format(columns="; ".join(lacking)) if lacking else ""}
+
+
+def temperatures(results: Results) -> list[Cell] | Content:
     """Cross-entropy's samples at each temperature; and those of objectives at one more, beside cross-entropy's that are
     as diverse."""
     names = [name for name in FILE.temperatures if name in results.by_name]
+    columns = (SAMPLES, DIVERSITY, RECALL_OF_SAMPLES)
+    measured = _measured(results, columns)
+    words = _lacking(columns, measured)
     if len(names) < 2:
-        return []
+        return Content([], words=words)
     data = results.stand_in(results.config.pictures)
     units = results.kind(results.config.pictures).units
     tempered = [name for name in FILE.tempered if name in results.by_name]
     cells = []
     for name in [*names, *tempered]:
         row = results.by_name[name].label
-        for column in (SAMPLES, DIVERSITY, RECALL_OF_SAMPLES):
+        for column in measured:
             measure = COLUMNS[column]
             direction = registry.find(measure.metric).direction
             cells.append(Cell("", row, column, direction, "", measure.of(results, name), 100, 1, data))
         for column, of in AS_DIVERSE.items() if tempered else ():
+            if of not in measured:
+                continue
             gain = shown(over_cross_entropy(results, name, COLUMNS[of]), units)
             ours = gain if name in tempered else Estimate(0.0)
             cells.append(Cell("", row, column, "higher", "", ours, 100, 1, data))
-    return cells
+    return Content(cells, words=words)
 
 
 def _budget(results: Results) -> str:
@@ -225,10 +317,16 @@ def _budget(results: Results) -> str:
     return f"about {budget.seconds:g} seconds of one core ({budget.core}{more})"
 
 
-def _short_of(results: Results) -> str:
-    """What the budget of the data is too short for; "" where nothing is known of that."""
+def _of_budget(results: Results) -> dict[str, str]:
+    """What is said of the budget of the data; nothing where nothing is known of it."""
     budget = _budget_of(results)
-    return f"{budget.short_of} " if budget and budget.short_of else ""
+    if budget is None:
+        return {"short_of": "", "rates": "", "chosen": ""}
+    return {
+        "short_of": f"{budget.short_of} " if budget.short_of else "",
+        "rates": f", and the rates of {budget.rates}",
+        "chosen": f"{budget.chosen} ",
+    }
 
 
 def _budget_of(results: Results) -> Budget | None:
@@ -301,13 +399,15 @@ def agreement(results: Results, yardstick: str, truth: str) -> Estimate:
     return rank_correlation(sign * theirs, true, [of_run[run.name] for run in runs])
 
 
-def yardsticks(results: Results) -> list[Cell]:
+def yardsticks(results: Results) -> Content:
     data = results.stand_in(results.config.pictures)
-    return [
+    measured = _measured(results, TRUTHS)
+    cells = [
         Cell("", row, column, "higher", "", agreement(results, row, column), 1, 3, data)
         for row in YARDSTICKS
-        for column in TRUTHS
+        for column in measured
     ]
+    return Content(cells, words=_lacking(TRUTHS, measured))
 
 
 def along_budget(results: Results) -> list[Cell]:

@@ -36,7 +36,9 @@ def write_figures(results: Results) -> None:
                 words[name] = {"title": text.title, "missing": drawn}
             else:
                 _save(drawn, folder / f"{name}.png")
-                words[name] = {"title": text.title, "caption": results.fill(text.caption, text.evaluation)}
+                exact = text.exact_caption if results.knows_facts else ""
+                caption = results.fill(text.caption, text.evaluation, exact=exact)
+                words[name] = {"title": text.title, "caption": caption}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
     json_file.write_json(folder / "figures.json", {"order": list(words), "figures": words})
 

@@ -85,7 +85,9 @@ def draw(
         scatter.frame([axis for axis, _ in alike], [point for _, points in alike for point in points])
     for axis, drawn in zip(axes, panels, strict=False):
         if not drawn.panel.scale:
-            scatter.frame([axis], drawn.points, x=drawn.line_at("x"), y=drawn.line_at("y"))
+            x = [*drawn.line_at("x"), *(point.x[0] for point in drawn.line)]
+            y = [*drawn.line_at("y"), *(point.y[0] for point in drawn.line)]
+            scatter.frame([axis], drawn.points, x=x, y=y)
     figure.draw_without_rendering()
     for axis, drawn in zip(axes, panels, strict=False):
         scatter.name_points(axis, drawn.points)
