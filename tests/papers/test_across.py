@@ -20,7 +20,6 @@ from seqcap.papers.across.tables import COLUMNS, FILE, OTHERS, PEOPLE_BLOCK, by_
 from seqcap.pipeline.experiment import apply_overlay, set_roots
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.project import Project
-from seqcap.report import wording
 from seqcap.report.convergence import QUALITY
 from seqcap.report.evidence import Gain
 from seqcap.report.inputs import HUMAN
@@ -281,17 +280,6 @@ def test_columns_of_which_nothing_was_measured_are_left_out_and_named(run):
 def test_a_row_that_no_temperature_is_as_diverse_as_says_so():
     table = make_table(AcrossRun(names=[*entries()], images=200).read(), "across").markdown()
     assert re.search(r"\n–: [^\n:]+: no temperature is as diverse with seed 1 and 2 and 3\.\n", table)
-
-
-def test_how_many_captions_have_a_fault_stands_beside_the_rest(run, monkeypatch):
-    shares = {"across_xe": {"captions with a fault": [2.0, 4.0], "distinct captions": [50.0, 60.0]}}
-    monkeypatch.setattr(wording, "measure", lambda results, rows: shares)
-    table = make_table(run, "across")
-    assert re.search(r"\| cross-entropy \|.*\| 3\.0 \|\n", table.markdown())
-    assert "captions with a fault |\n" in table.markdown()
-    assert "as 1 of a hundred by people has" in table.reading
-    # The first page has a column of its own.
-    assert "captions with a fault" not in {cell.column for cell in table.cells}
 
 
 def test_what_is_asked_of_cross_entropy_is_not_diluted_by_other_pairs():

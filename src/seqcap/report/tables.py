@@ -7,7 +7,7 @@ the value and its interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -246,7 +246,7 @@ class Content:
     cells: Sequence[Cell]
     reading: str = ""
     words: Mapping[str, str] = field(default_factory=dict)
-    layout: Callable[..., Table] = Table
+    layout: type[Table] = Table
 
 
 Grid = Mapping[tuple[str, str], Mapping[str, Cell]]  # block and row -> column -> cell

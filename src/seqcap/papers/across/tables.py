@@ -1,11 +1,9 @@
 """All objectives on one captioner, and how well the papers' yardsticks rank them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from statistics import fmean
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +13,6 @@ from seqcap.config import Frozen
 from seqcap.first_page import overview
 from seqcap.first_page.overview import AS_DIVERSE, DISTINCT, DIVERSITY, LITERAL, RECALL_OF_SAMPLES, SAMPLES, TRUTH
 from seqcap.metrics import registry
-from seqcap.report import wording
 from seqcap.report.convergence import QUALITY
 from seqcap.report.evidence import RISING
 from seqcap.report.inputs import HUMAN, SCENES, Results
@@ -91,19 +88,14 @@ class Line(Cell):
 
 @dataclass(frozen=True)
 class OverviewTable(Table):
-    """The table across papers: in CSV a line for each number, on the page a row for each run.
-
-    Attributes:
-        more: further columns of the page: heading -> run -> text.
-    """
+    """The table across papers: in CSV a line for each number, on the page a row for each run."""
 
     columns: ClassVar[Sequence[str]] = overview.FIELDS
-    more: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def markdown(self) -> str:
         lines = [dict(zip(self.columns, cell.record(), strict=True)) for cell in self.cells]
         data = "; ".join(dict.fromkeys(f"Data: {cell.data}." for cell in self.cells))
-        shown = overview.Overview.of(lines).markdown(more=self.more)
+        shown = overview.Overview.of(lines).markdown()
         return "\n".join([f"## {self.title}", "", self.reading, "", *shown, "", *self._undiverse(), data, ""])
 
     def _undiverse(self) -> list[str]:
@@ -150,17 +142,15 @@ def objectives(results: Results) -> Content:
     cells += _beside_as_diverse(results, blocks)
     order = {name: place for place, name in enumerate([*(run.name for run in runs), HUMAN])}
     cells.sort(key=lambda cell: order[cell.run])
-    more = _faults(results, runs)
     words = {
         "part": _part(results, runs),
         "budget": _budget(results),
         "points": _points(results),
         "start": _start(results, runs),
         "people": _of_people(results, cells),
-        "faults": "".join(FILE.said[share].format(by_people=f"{wording.BY_PEOPLE:.0f}") + " " for share in more),
         **_of_budget(results),
     }
-    return Content(cells, words=words, layout=partial(OverviewTable, more=more))
+    return Content(cells, words=words, layout=OverviewTable)
 
 
 def _part(results: Results, runs: Sequence[ReportedRun]) -> str:
@@ -195,13 +185,6 @@ def _of_people(results: Results, cells: Sequence[Line]) -> str:
 
 def _value(cell: Line) -> float:
     return cell.ours.value or 0.0
-
-
-def _faults(results: Results, runs: Sequence[ReportedRun]) -> dict[str, dict[str, str]]:
-    """How many of a hundred best captions have a fault, or of generated scenes two verbs: heading -> run -> text."""
-    worded = wording.measure(results, [(run.name, "beam") for run in runs])
-    shares = [share for share in (wording.FAULTY, wording.TWO_VERBS) if any(share in of for of in worded.values())]
-    return {share: {name: f"{fmean(of[share]):.1f}" for name, of in worded.items() if share in of} for share in shares}
 
 
 def _beside_as_diverse(results: Results, blocks: Mapping[str, Sequence[ReportedRun]]) -> Iterator[Line]:
