@@ -109,7 +109,7 @@ def _page(
         judged=judged,
         foremost=_foremost(said, judged),
         data=dict.fromkeys(results.stand_in(run.task) for run in results.runs),
-        claims=claims_table(judged),
+        claims=claims_table(judged, planned=results.are_of_scenes),
         early=early,
         without_early=selection.without_early(judged, early),
         has_details=bool(details_table(judged)),
