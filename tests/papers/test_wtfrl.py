@@ -64,6 +64,9 @@ def test_agreement_is_the_correlation_of_ranks():
     table = make_table(made.of_rows(rows), "wtfrl_agreement").markdown()
     # RL's judge ranks all captions alike, and nobody ranks people's by the twin.
     assert re.search(r"\| RL \| – \|", table)
+    made.dataset = "flickr8k"
+    columns = lines(made.of_rows(rows), "wtfrl_agreement")["column"]
+    assert set(columns) == {"judge and twin"}
 
 
 def test_truth_is_weighted_to_the_lengths_that_both_have():
