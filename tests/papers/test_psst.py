@@ -36,6 +36,7 @@ def test_runs_that_differ_in_w_are_a_curve():
     assert found["mle"].weights == (None,)
     assert list(found)[-1] == "multinomial_0"
     assert methods.curves(whole("psst"), "image2")["multinomial"].runs[0] == "multinomial2_w1"
+    assert methods.curve(whole("psst"), "luo", "image2").label == "Luo et al. 2018, second domain"
     # The w of a frozen speaker is that of the speaker.
     assert found["frozen_luo"].weights == (1.0, 2.0, 4.0)
 
@@ -273,7 +274,7 @@ def test_raters_want_captions_of_both():
     mine, st = (methods.curve(run, name) for name in ("multinomial", "st"))
     point = PLACES["naturalness"].point(run)
     assert raters.Preferred(methods.curve(run, "gumbel"), st, point).number(run) == Missing(
-        "a method that is judged is not part of this run", absent=True
+        "PSST Gumbel Softmax is not part of this run", absent=True
     )
     found = raters.Preferred(mine, st, point).number(run)
     assert isinstance(found, Missing)

@@ -1,6 +1,7 @@
 """Loss smoothing: its rows, tables, claims, remarks and figures, also of a run that has only a part."""
 
 import json
+import re
 import runpy
 from functools import cache
 from pathlib import Path
@@ -14,8 +15,10 @@ from seqcap.errors import InputError
 from seqcap.papers.smoothing import claims, figures, rows
 from seqcap.papers.smoothing.rows import FILE
 from seqcap.report.by_length import ByLength
+from seqcap.report.claims import run_claims
 from seqcap.report.drawing.figures import draw
 from seqcap.report.inputs import Results
+from seqcap.report.section import all_claims, why_not_run
 from seqcap.report.tables import make_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -71,6 +74,9 @@ def test_the_first_phase_is_beside_ours_of_table_1():
     assert (first.loc[key, "paper"], first.loc[key, "ours"]) == ("88.30", second.loc[key, "ours"])
     assert first.loc[("without attention", MLE, "CIDEr interval, phase 2"), ["paper", "ours"]].tolist() == ["0.76", ""]
     assert len(first) == 3 * 40
+    # Of the authors' interval there is no number of ours.
+    (header,) = re.findall(r"(?m)^\| block .*$", make_table(whole("smoothing"), "smoothing_phase1").markdown())
+    assert header.endswith("| CIDEr ↑ paper | CIDEr ↑ ours | CIDEr interval, phase 2 paper |")
 
 
 def test_released_captions_are_not_ours():
@@ -155,7 +161,11 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     cells = lines(run, "smoothing_table3").set_index("column")["ours"]
     assert (cells["IWSLT'14 De-En BLEU"] != "").all()
     assert (cells["WMT'14 En-Fr BLEU"] == "").all()
-    assert make_table(run, "smoothing_quality").reading == "Not measured: no captioner is part of this run."
+    for name in ("phase1", "released", "quality"):
+        table = make_table(run, f"smoothing_{name}")
+        assert (table.reading, table.cells) == ("Not measured: no captioner is part of this run.", [])
+    (reason,) = why_not_run(run, run_claims(all_claims(run), run))
+    assert re.fullmatch(r"\d\d of the \d\d runs that claims compare", reason)
     assert draw(run, "smoothing_fig1") == "Not part of this run: MLE, Tok, Seq, Tok-Seq."
     # Rows whose losses are not part of it, panels that would be the paper's alone: they are left out.
     assert len(draw(run, "smoothing_curves").axes) == 5
@@ -166,8 +176,7 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     assert first.evidence.side_labels == ("Tok | Glove sim, without attention", "MLE, without attention")
     assert first.evidence.what == "CIDEr of the best beam caption, without attention"
     assert first.reason == "run Tok | Glove sim, without attention is not part of these results"
-    words = claims.remarks(run, [])
-    assert [text.split("*")[1] for text in words] == ["In print", "Against policy gradient."]
+    assert not claims.remarks(run, [])
     assert [theirs.partition(";")[0] for theirs, _ in claims.stand_ins(run)] == [
         "an encoder-decoder with attention (Bahdanau et al.)",
         "GloVe, trained on the captions",

@@ -14,6 +14,7 @@ from seqcap.papers.wtfrl.figures import most_hacked
 from seqcap.papers.wtfrl.runs import ablations
 from seqcap.papers.wtfrl.vocabulary import Vocabulary
 from seqcap.report.claims_file import ClaimsFile
+from seqcap.report.drawing.figures import draw
 from seqcap.report.example import false_of, scenes_of
 from seqcap.report.inputs import Results
 from seqcap.report.statistics import Missing, Number
@@ -64,6 +65,9 @@ def test_agreement_is_the_correlation_of_ranks():
     table = make_table(made.of_rows(rows), "wtfrl_agreement").markdown()
     # RL's judge ranks all captions alike, and nobody ranks people's by the twin.
     assert re.search(r"\| RL \| – \|", table)
+    made.dataset = "flickr8k"
+    columns = lines(made.of_rows(rows), "wtfrl_agreement")["column"]
+    assert set(columns) == {"judge and twin"}
 
 
 def test_truth_is_weighted_to_the_lengths_that_both_have():
@@ -291,3 +295,17 @@ def test_without_a_hacked_reward_there_is_no_figure(wtfrl):
 
 
 # --- Other figures
+
+
+def test_a_single_ablation_has_its_name_and_several_have_none(monkeypatch):
+    """Of photographs there are three panels; without a legend they are in a row."""
+    for names, named in ((["wtf_rl_alpha_50"], True), (["wtf_rl_alpha_50", "wtf_rl_tau_5"], False)):
+        made = WtfrlRun(names=[*FEW, *names], dataset="flickr8k")
+        several = [entry.model_copy(update={"seeds": made.seeds}) for entry in made.entries()]
+        monkeypatch.setattr(made, "entries", lambda several=several: several)
+        figure = draw(made.read(), "wtfrl_tradeoff")
+        panels = [axis for axis in figure.axes if axis.axison]
+        assert len(panels) == 3
+        assert ("wtf_rl_alpha_50" in {text.get_text() for text in panels[0].texts}) == named
+        assert bool(figure.axes[-1].get_legend()) != named
+        assert (figure.get_size_inches()[0] > 15) == named

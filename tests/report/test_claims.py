@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import pytest
+from invented_evidence import evidence
 from invented_runs import SleRun, SmoothingRun, counts_of, scores_of
 
 from seqcap import papers
@@ -470,3 +471,11 @@ def test_a_reason_that_claims_share_stands_once():
     first = Comparison("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, untestable="both are new")
     found = claims.run_claims([first, replace(first, id="C2"), replace(first, id="C3", untestable="")], run)
     assert claims.claims_table(found)[-1] == "- C1, C2: both are new."
+
+
+def test_how_many_seeds_a_difference_takes_is_said_where_the_next_run_is_planned():
+    (judgement,) = judging.judge([evidence(difference=1, scatter=2, printed=(54, 50))])
+    judged = [JudgedClaim(Comparison("C0", "a beats b", "CIDEr", "beam", "best", "a", "b", +1), judgement)]
+    takes = "takes 5 seeds to be found four times in five"
+    assert takes in "\n".join(claims.claims_table(judged))
+    assert takes not in "\n".join(claims.claims_table(judged, planned=False))

@@ -15,9 +15,9 @@ from PIL import Image
 from seqcap.files import json_file
 from seqcap.report.drawing import figures, learning, panels
 from seqcap.report.drawing.colours import colour_of, palette
-from seqcap.report.drawing.scatter import HOLLOW
+from seqcap.report.drawing.scatter import HOLLOW, Point, frame
 from seqcap.report.inputs import Results
-from seqcap.report.paper import FigureText, LearningCurves, Quantity
+from seqcap.report.paper import FigureText, LearningCurves, Quantity, Said
 from seqcap.report.tables import Estimate
 
 
@@ -35,6 +35,35 @@ def test_a_figure_of_nothing_is_a_sentence(sle):
     assert [path.name for path in Path("reports/sle/figures").iterdir()] == ["figures.json"]
     index = json_file.read_json("reports/sle/figures/figures.json")
     assert index == {"order": ["one"], "figures": {"one": {"title": "Figure 1", "missing": "Nothing was measured."}}}
+
+
+@pytest.mark.parametrize(
+    ("said", "dataset", "is_there"),
+    [
+        ({"run": "sll_*"}, "scenes", True),
+        ({"run": "sll"}, "scenes", False),
+        ({"one_seed": True}, "scenes", True),
+        ({"one_seed": True, "run": "xe"}, "scenes", False),
+        ({"exact": True}, "scenes", True),
+        ({"exact": True}, "flickr8k", False),
+        ({"exact": False}, "flickr8k", True),
+    ],
+)
+def test_a_caption_says_nothing_of_what_is_not_there(sle, said, dataset, is_there):
+    sle.names, sle.dataset = ["xe", "sll_me", "xe_att"], dataset
+    text = FigureText(title="", caption="Lines{marks}. {samples}.", where={"marks": Said(text="; marks", **said)})
+    assert figures.caption_of(sle.read(), text) == ("Lines; marks. 5." if is_there else "Lines. 5.")
+
+
+def test_a_frame_holds_intervals_but_for_very_long_ones():
+    axis = Figure().subplots()
+    points = [
+        Point("a", "k", (10.0, 9.0, 13.0), (1.0, -9.0, 9.0)),
+        Point("b", "k", (20.0, 16.0, 24.0), (2.0, 2.0, 2.0)),
+    ]
+    frame([axis], points)
+    assert axis.get_xlim() == pytest.approx((8, 24.3))
+    assert axis.get_ylim() == pytest.approx((0.5, 2.5))
 
 
 def test_a_method_has_one_colour_everywhere():

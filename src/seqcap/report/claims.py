@@ -235,9 +235,12 @@ def _short(number: float) -> float:
 _HEADER = ["", "claim", "compared", "left", "right", "difference [95%]", "paper (at our level)", "seeds, items"]
 
 
-def claims_table(judged: Sequence[JudgedClaim]) -> list[str]:
+def claims_table(judged: Sequence[JudgedClaim], *, planned: bool = True) -> list[str]:
     """Markdown lines: each claim's sentence with its primary comparisons; which runs were still rising; then, in words,
-    why those comparisons are the primary ones and what explains the outcome. What has no runs is one line."""
+    why those comparisons are the primary ones and what explains the outcome. What has no runs is one line.
+
+    `planned`: whether results like these are what the next run's seeds are computed from. Of others, photographs', how
+    many seeds the paper's difference takes is not said."""
     matrix = [[*_HEADER, "q", "verdict"]]
     words = list[str]()
     absent = list[str]()
@@ -253,7 +256,7 @@ def claims_table(judged: Sequence[JudgedClaim]) -> list[str]:
             sentence = outcome.evidence.sentence if first else ""
             verdict = _verdict(judged_claim.judged, outcome) if first else outcome.judgement
             matrix.append([name, sentence, *_numbers_of(outcome), outcome.shown_q or "–", verdict])
-        words += _words(judged_claim)
+        words += _words(judged_claim, planned=planned)
     shared = _reasons([outcome for judged_claim in judged for outcome in judged_claim.judged.primary])
     lines = [*markdown_table(matrix), ""] if len(matrix) > 1 else []
     if rising := _rising(judged):
@@ -357,7 +360,7 @@ def _by_greedy(judged: Judgement) -> list[str]:
     return []
 
 
-def _words(judged_claim: JudgedClaim) -> list[str]:
+def _words(judged_claim: JudgedClaim, *, planned: bool) -> list[str]:
     """What is said of a claim below the table."""
     claim = judged_claim.claim
     sentences = list[str]()
@@ -374,7 +377,8 @@ def _words(judged_claim: JudgedClaim) -> list[str]:
     if claim.changed:
         sentences.append(f"Since {claim.changed.day}; before, {claim.changed.before} was the primary one.")
     if (
-        judged_claim.judged.verdict == UNSURE
+        planned
+        and judged_claim.judged.verdict == UNSURE
         and not claim.registered
         and (needed := judged_claim.judged.first.seeds_needed)
     ):

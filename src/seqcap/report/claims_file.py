@@ -82,7 +82,7 @@ class StatedClaim(Frozen):
     control: bool = False  # whether it is a question of ours, which the paper does not claim
     about: str = ""  # of a control: the claim that it asks about, if it is one
     sentence: str
-    why: str  # what in the paper makes the first comparisons the primary ones
+    why: Text  # what in the paper makes the first comparisons the primary ones
     # Verdict -> why it does not hold, or what was tried; of one that holds, what limits it. A text was written for its
     # verdict, and goes with it. That of "does not hold" is for failures without a text of their own.
     explained: Mapping[Explained, Text] = {}
@@ -129,7 +129,7 @@ class ClaimsFile(Frozen):
     finding: Finding | None = None  # None: it claims nothing
     claims: tuple[StatedClaim, ...] = ()
     words: Mapping[str, Mapping[str, str]] = {}  # key of `Facts.columns` -> column -> what it compares
-    stand_ins: tuple[tuple[str, str], ...] = ()  # what the paper has and what stands for it here, apart from the data
+    stand_ins: tuple[tuple[Text, Text], ...] = ()  # what the paper has and what stands for it here, apart from the data
     remarks: Mapping[str, Text] = {}  # texts that the paper's claims.py fills in, by its own keys
     limits: tuple[Text, ...] = ()  # what a reader must know beyond what the run shows
     errors: tuple[str, ...] = ()
@@ -147,6 +147,7 @@ class ClaimsFile(Frozen):
         claims = [
             stated.model_copy(
                 update={
+                    "why": _of_all_data(stated.why),
                     "explained": {
                         key: _of_all_data(text) for key, text in stated.explained.items() if _of_all_data(text)
                     },
@@ -157,7 +158,10 @@ class ClaimsFile(Frozen):
         ]
         limits = [_of_all_data(text) for text in file.limits if _of_all_data(text)]
         remarks = {key: _of_all_data(text) for key, text in file.remarks.items()}
-        return file.model_copy(update={"claims": tuple(claims), "limits": tuple(limits), "remarks": remarks})
+        stand_ins = tuple((_of_all_data(theirs), _of_all_data(ours)) for theirs, ours in file.stand_ins)
+        return file.model_copy(
+            update={"claims": tuple(claims), "limits": tuple(limits), "remarks": remarks, "stand_ins": stand_ins}
+        )
 
     def remark(self, key: str, /, **values: Any) -> str:
         """A remark, filled in; "" where it is not of these results."""

@@ -25,7 +25,11 @@ from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
 SCENES, CLIPS = "scenes", "clips"  # the datasets whose every fact is known
-_OF_FACTS = ("precision_true", "recall_true", "f1_true", "all_true")  # metrics that need them
+# Metrics that need them.
+_OF_FACTS = (
+    *("precision_true", "recall_true", "f1_true", "all_true", "true_of_own"),
+    *("literal_R@1", "literal_R@5", "literal_R@10", "alone", "bits", "unparsed"),
+)
 HUMAN = "human"  # captions that people wrote are scored as if a run had this name; people have no training seeds
 
 # A paper's data -> the same dataset and split here; all other data are stand-ins.

@@ -119,10 +119,19 @@ class Panel(Frozen):
 
 
 class TradeOffs(Frozen):
-    """A figure of points, one for each run of pictures. Runs without a row are small, grey and have no names."""
+    """A figure of points, one for each run of pictures. Several runs without a row are grey and have no names."""
 
     panels: tuple[Panel, ...]
-    others: str = ""  # what runs without a row are called; "": they are left out
+    others: str = ""  # what several runs without a row are called; "": these are left out
+
+
+class Said(Frozen):
+    """A part of a caption that is said where what it speaks of may be drawn."""
+
+    text: str
+    run: str = ""  # a pattern of names (`fnmatch`), of which the results have a run; "": of whatever runs
+    one_seed: bool = False  # whether it is of runs with a single training seed alone
+    exact: bool | None = None  # as of a `Panel`
 
 
 class FigureText(Frozen):
@@ -130,7 +139,7 @@ class FigureText(Frozen):
 
     title: str
     caption: str
-    exact_caption: str = ""  # on data whose every fact is known, what is at `{exact}` in the caption
+    where: Mapping[str, Said] = {}  # placeholder of the caption -> what is at it, if anything
     evaluation: str = ""  # the one whose data it shows; "": those of all
     # What the figure is of, if it takes no code of the paper's.
     curves: LearningCurves | None = None

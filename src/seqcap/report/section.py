@@ -28,6 +28,7 @@ _TEXTS = Texts(Path(__file__).with_name("texts"))
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
 _MOST_ROWS = 70  # of a table on a page; a longer one is a file beside it
+_MOST_NAMED = 12  # runs of claims that are not part of the results; of more the number is said
 _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
@@ -110,7 +111,7 @@ def _page(
         judged=judged,
         foremost=_foremost(said, judged),
         data=dict.fromkeys(results.stand_in(run.task) for run in results.runs),
-        claims=claims_table(judged),
+        claims=claims_table(judged, planned=results.are_of_scenes),
         early=early,
         early_in_part=early_in_part,
         early_as_a_whole=early_as_a_whole,
@@ -124,7 +125,7 @@ def _page(
         by_people=f"{wording.BY_PEOPLE:.0f}",
         stand_ins=stand_ins,
         one_seed=_one_seed(results),
-        reasons=_why_not_run(judged),
+        reasons=why_not_run(results, judged),
         origin=provenance.in_words(origin),
         origin_of_data=provenance.data_in_words(origin["data"]),
         origin_of_models=provenance.models_in_words(origin),
@@ -132,16 +133,19 @@ def _page(
     )
 
 
-def _why_not_run(judged: Sequence[JudgedClaim]) -> list[str]:
-    """Why comparisons were not run; runs that are not there in one list."""
-    reasons = dict.fromkeys(
-        outcome.reason
-        for judged_claim in judged
-        for outcome in judged_claim.judged.outcomes
-        if outcome.verdict == NOT_RUN
-    )
+def why_not_run(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
+    """Why comparisons were not run; runs that are not there in one list or, if they are many, as a number."""
+    outcomes = [outcome for judged_claim in judged for outcome in judged_claim.judged.outcomes]
+    reasons = dict.fromkeys(outcome.reason for outcome in outcomes if outcome.verdict == NOT_RUN)
     absent = {reason: run for reason in reasons if (run := absent_run(reason))}
     others = [reason for reason in reasons if reason not in absent]
+    if len(absent) > _MOST_NAMED:
+        compared = dict[str, bool]()  # a side, by its run or what it is called -> whether a comparison of it was run
+        for evidence in (outcome.evidence for outcome in outcomes):
+            for name in filter(None, (evidence.left, evidence.right, evidence.base)):
+                compared[name] = compared.get(name, name in results.by_name) or not evidence.absent
+        number = list(compared.values()).count(False)
+        return [f"{number} of the {len(compared)} runs that claims compare", *others]
     return [*([f"runs that are not part of these results: {'; '.join(absent.values())}"] if absent else []), *others]
 
 

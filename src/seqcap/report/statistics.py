@@ -35,7 +35,8 @@ SIGNIFICANCE, POWER = 0.05, 0.8
 RESAMPLES = 10_000
 DRAWS = 2_000  # of test items: a standard error is known to 1.6%
 TOO_MANY = 0.5  # a number that more than this share of the resamples does not have is no number
-_NO_RUN = "run {} is not part of these results"  # why there is no number
+# Why there is no number.
+_NO_RUN, _NO_METHOD = "run {} is not part of these results", "{} is not part of this run"
 _CHUNK = 2_000_000  # items that are drawn at once
 # Of t as a mixture of normal distributions: how many scales, and how far they reach, in logarithms.
 _SCALES, _DOWN, _UP = 129, 26.0, 3.5
@@ -139,12 +140,19 @@ class Missing:
         """In the place of a number of a run that the results do not have."""
         return cls(_NO_RUN.format(name), absent=True)
 
+    @classmethod
+    def method(cls, label: str) -> Missing:
+        """In the place of a number of a method, a curve of several runs, that the results do not have."""
+        return cls(_NO_METHOD.format(label), absent=True)
+
 
 def absent_run(reason: str) -> str:
-    """The run that is no part of the results, if that is why there is no number; else ""."""
-    before, after = _NO_RUN.split("{}")
-    is_why = reason.startswith(before) and reason.endswith(after)
-    return reason.removeprefix(before).removesuffix(after) if is_why else ""
+    """The run, or the method, that is no part of the results, if that is why there is no number; else ""."""
+    for words in (_NO_RUN, _NO_METHOD):
+        before, after = words.split("{}")
+        if reason.startswith(before) and reason.endswith(after):
+            return reason.removeprefix(before).removesuffix(after)
+    return ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -262,11 +262,17 @@ def write_tables(results: Results) -> None:
 def make_table(results: Results, name: str) -> Table:
     text, functions = results.paper.tables[name], results.paper.functions("tables")
     make = functions.get(name, partial(published_table if text.published else measured_table, text=text))
-    made = make(results)
+    made = _no_facts(results) if text.exact and not results.knows_facts else make(results)
     made = made if isinstance(made, Content) else Content(made)
     words = {"exact": f"{text.exact_reading} " if results.knows_facts else "", **made.words}
-    reading = made.reading or results.fill(text.reading, text.evaluation, **words)
+    reading = made.reading or results.fill(text.reading, text.evaluation, **words).strip()
     return made.layout(results.fill(text.title), reading, made.cells, text.brackets)
+
+
+def _no_facts(results: Results) -> Content:
+    """In the place of a table that is only of data whose every fact is known."""
+    dataset = results.dataset(results.config.pictures)
+    return Content([], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them.")
 
 
 def published_table(results: Results, text: TableText) -> list[Cell] | Content:
@@ -447,11 +453,6 @@ def _with_unpublished(
 def measured_table(results: Results, text: TableText) -> list[Cell] | Content:
     """Our runs' numbers, then those of people's captions. People used no decoder: they have numbers in the columns of
     samples."""
-    if text.exact and not results.knows_facts:
-        dataset = results.dataset(results.config.pictures)
-        return Content(
-            [], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them."
-        )
     cells = []
     for block, sources in text.measured.items():
         columns = {results.fill(column): Measure(*source) for column, source in sources.items()}

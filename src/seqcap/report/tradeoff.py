@@ -105,7 +105,7 @@ class Reading:
     def number(self, results: Results) -> Number | Missing:
         label = self.curve.label
         if not self.runs:
-            return Missing(f"{label} is not part of this run", absent=True)
+            return Missing.method(label)
         y = _samples(results, [self.system.format(run=name) for name in self.runs], self.measure)
         if isinstance(y, Missing):
             return y

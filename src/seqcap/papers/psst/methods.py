@@ -129,7 +129,9 @@ def curves(results: Results, task: str = IMAGE) -> dict[str, Curve]:
 
 
 def curve(results: Results, method: str, task: str = IMAGE) -> Curve:
-    return curves(results, task).get(method, Curve(METHODS[method].label))
+    """A method's curve of a task; one without runs where it is not part of the results, and says of which task."""
+    where = "" if task == IMAGE else ", second domain"
+    return curves(results, task).get(method, Curve(f"{METHODS[method].label}{where}"))
 
 
 def by_rho(results: Results) -> dict[str, dict[float, Curve]]:

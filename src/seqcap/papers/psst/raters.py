@@ -44,8 +44,9 @@ class Preferred:
 
     def number(self, results: Results) -> Number | Missing:
         point, sides = self.point, (self.method, self.other)
-        if not (self.method.runs and self.other.runs):
-            return Missing("a method that is judged is not part of this run", absent=True)
+        for side in sides:
+            if not side.runs:
+                return Missing.method(side.label)
         if point is None or point.refused:
             return Missing(point.refused if point else "no operating point: no value is reached")
         judged = _read(results, self.runs)

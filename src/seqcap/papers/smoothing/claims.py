@@ -105,11 +105,13 @@ def _captioners(results: Results, table: str) -> str:
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
-    """The paragraphs of claims.yaml that this run has something to say in: a phrase per part, of its values."""
+    """The paragraphs of claims.yaml that this run has something to say in: a phrase per part, of its values. What is of
+    a table's parts is not said where none of these was run."""
     file, stated = ClaimsFile.of(results), results.paper.published.text_claims()["text4.1"]["value"]
     found = []
     for key, (value_of, table, between) in _VALUES.items():
-        values = [(part.label, value_of(part)) for part in parts(results, table).values()]
+        those = parts(results, table).values()
+        values = [(part.label, value_of(part)) for part in those] if any(part.runs for part in those) else []
         phrases = [file.remark(f"{key} of a part", name=name, **known) for name, known in values if known]
         found += [file.remark(key, found=between.join(phrases), stated=stated)] if phrases else []
     return found

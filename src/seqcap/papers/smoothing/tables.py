@@ -1,15 +1,18 @@
 """Loss smoothing's Tables 1 to 3, and what the paper does not print: Table 1 after the authors' first phase, gains with
 how much is smoothed, the captions that the authors released, and all quality metrics."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from seqcap.papers.smoothing.rows import FILE, MEMBERS, ON_SERVER, PHASE_1, SERVER, STRENGTH, parts, rows
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import markdown_table
-from seqcap.report.tables import Cell, Content, Estimate, Table, published_cells, quality_cells
+from seqcap.report.tables import Cell, Content, Estimate, Grid, Table, published_cells, quality_cells
 
 RELEASED = "released"  # file of published/
 MOVED = "weight moved"
+_INTERVAL = "CIDEr interval, phase 2"  # the column of half a 95% interval, which is the authors' alone
+_NO_CAPTIONS = "Not measured: no captioner is part of this run."
 _WEAKER = " *Not in print*: losses that smooth less, of three seeds, beside MLE's same three."
 
 
@@ -17,16 +20,34 @@ def table1(results: Results) -> list[Cell]:
     return published_cells(results, "table1", rows(results))
 
 
-def phase1(results: Results) -> list[Cell]:
+@dataclass(frozen=True)
+class Phase1(Table):
+    """A table with a column that is the authors' alone."""
+
+    def _matrix(
+        self, rows: Grid, counts: Mapping[tuple[str, str], str], few: Collection[tuple[str, str]]
+    ) -> list[list[str]]:
+        matrix = super()._matrix(rows, counts, few)
+        theirs_alone = matrix[0].index(f"{_INTERVAL} ours")
+        return [[*line[:theirs_alone], *line[theirs_alone + 1 :]] for line in matrix]
+
+
+def phase1(results: Results) -> Content:
     """Our numbers beside those after the authors' first phase, which leave out a few rows; and half of the 95% interval
     that they released."""
+    if not _has_captions(results):
+        return Content([], _NO_CAPTIONS)
     ours = {(cell.block, cell.row, cell.column): cell for cell in table1(results)}
     cells = []
     for printed in results.paper.published.records(PHASE_1):
         key = (printed["block"], printed["row"], printed["column"])
         cell = ours.get(key) or Cell.beside(printed, "CIDEr", Estimate(None), results.stand_in("image"))
         cells.append(replace(cell, printed=printed["printed"]))
-    return cells
+    return Content(cells, layout=Phase1)
+
+
+def _has_captions(results: Results) -> bool:
+    return any(part.runs for part in parts(results, "table1").values())
 
 
 def table2(results: Results) -> list[Cell]:
@@ -88,6 +109,8 @@ class Released(Table):
 
 
 def released(results: Results) -> Content:
+    if not _has_captions(results):
+        return Content([], _NO_CAPTIONS)
     cells = [
         Cell("", of["row"], of["column"], of["direction"], of["printed"], Estimate(None), 1, 2, "")
         for of in results.paper.published.records(RELEASED)
@@ -100,7 +123,7 @@ def quality(results: Results) -> Content:
     labels = {run.label for run in results.trained if run.name in again}
     # Another width of the beam leaves greedy captions as they are.
     cells = [cell for cell in quality_cells(results) if not (cell.block.endswith("greedy") and cell.row in labels)]
-    return Content(cells, "" if cells else "Not measured: no captioner is part of this run.")
+    return Content(cells, "" if cells else _NO_CAPTIONS)
 
 
 TABLES = {

@@ -98,13 +98,14 @@ def exchanged(results: Results) -> Content:
 
 
 def agreement(results: Results) -> Content:
-    """How far judge, twin and literal listener agree on whose caption tells its image best: Spearman's rank
-    correlation over captions, of people's, TF's, RL's and WTF-RL's."""
+    """How far judge, twin and, where facts are known, the literal listener agree on whose caption tells its image best:
+    Spearman's rank correlation over captions, of people's, TF's, RL's and WTF-RL's."""
     data, cells = results.stand_in(results.config.pictures), []
+    listeners = [who for who, (metric, _) in _RANKED.items() if results.knows_facts or metric != "bits"]
     sources = {people_label(results): (HUMAN, "sample")}
     sources |= {results.by_name[name].label: (name, "beam") for name in (TF, RL, WTF_RL) if name in results.by_name}
     for row, (name, decoder) in sources.items():
-        for first, second in combinations(_RANKED, 2):
+        for first, second in combinations(listeners, 2):
             value = _correlation(results, name, decoder, (first, second))
             column = f"{first} and {second}"
             unknown = () if value is not None else (f"{column}: ranks were not measured, or do not differ",)

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from seqcap.report.drawing import learning, panels, tradeoff_figure
 from seqcap.report.drawing.colours import PEOPLE
 from seqcap.report.drawing.scatter import HOLLOW
 from seqcap.report.inputs import Results
+from seqcap.report.paper import FigureText, Said
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Estimate
 
@@ -36,11 +38,22 @@ def write_figures(results: Results) -> None:
                 words[name] = {"title": text.title, "missing": drawn}
             else:
                 _save(drawn, folder / f"{name}.png")
-                exact = text.exact_caption if results.knows_facts else ""
-                caption = results.fill(text.caption, text.evaluation, exact=exact)
-                words[name] = {"title": text.title, "caption": caption}
+                words[name] = {"title": text.title, "caption": caption_of(results, text)}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
     json_file.write_json(folder / "figures.json", {"order": list(words), "figures": words})
+
+
+def caption_of(results: Results, text: FigureText) -> str:
+    """A figure's caption, without what is said of runs or marks that these results do not have."""
+    parts = {key: said.text if _is_of(results, said) else "" for key, said in text.where.items()}
+    return results.fill(text.caption, text.evaluation, **parts)
+
+
+def _is_of(results: Results, said: Said) -> bool:
+    runs = [run for run in results.trained if fnmatch(run.name, said.run or "*")]
+    if said.one_seed:
+        runs = [run for run in runs if len(run.seeds) == 1]
+    return bool(runs) and said.exact in (None, results.knows_facts)
 
 
 def draw(results: Results, name: str) -> Figure | str:

@@ -17,6 +17,8 @@ from seqcap.report.tables import Estimate
 HOLLOW = "hollow: one training seed (bar: over test items alone)"
 
 _MARGIN = 0.2  # of the range of the values, on either side
+_FARTHEST = 0.5  # of it, up to which the frame is wider where intervals are
+_FROM_EDGE = 0.03  # of it, between the end of an interval and the frame
 _SIZE = 8  # of the names
 _POINT = 5.0  # half of the room that a point takes, in pixels
 _APART = 1.5  # of names from all else, in pixels
@@ -68,12 +70,15 @@ def _span(estimate: Estimate, scale: float) -> tuple[float, float, float]:
 
 
 def frame(axes: Sequence[Axes], points: Sequence[Point], x: Sequence[float] = (), y: Sequence[float] = ()) -> None:
-    """Gives axes one scale, on which all values are, and `x` and `y`; the ends of long intervals are cut off."""
-    wide, high = [point.x[0] for point in points], [point.y[0] for point in points]
-    for limit, values in (("xlim", [*wide, *x]), ("ylim", [*high, *y])):
-        margin = _MARGIN * (max(values) - min(values)) or 1.0
+    """Gives axes one scale, on which all values are, `x` and `y`, and the intervals but for very long ones."""
+    for limit, spans, more in (("xlim", [point.x for point in points], x), ("ylim", [point.y for point in points], y)):
+        values, ends = [*(span[0] for span in spans), *more], [end for span in spans for end in span]
+        lowest, highest = min(values), max(values)
+        margin, farthest, apart = (share * (highest - lowest) or 1.0 for share in (_MARGIN, _FARTHEST, _FROM_EDGE))
+        low = min(lowest - margin, max(min(ends) - apart, lowest - farthest))
+        high = max(highest + margin, min(max(ends) + apart, highest + farthest))
         for axis in axes:
-            axis.set(**{limit: (min(values) - margin, max(values) + margin)})
+            axis.set(**{limit: (low, high)})
 
 
 def hollow_handle(label: str = HOLLOW) -> Line2D:

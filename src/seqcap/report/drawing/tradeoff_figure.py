@@ -23,6 +23,7 @@ _WIDTH, _HEIGHT = 5.2, 4.6  # inches of a panel
 _COLUMNS = 2  # but for three panels without a legend, which would leave one empty
 # Of runs of the first captioner, of the second, and so on.
 _MARKERS = ("o", "s", "^", "D")
+_OTHERS = "#c4c4c4"  # of runs without a name; lighter than any method
 _LINE: Mapping[str, Any] = {"color": MUTED, "linewidth": 1.2, "marker": "."}
 
 
@@ -115,12 +116,15 @@ def _measured(results: Results, panel: Panel, declared: TradeOffs, markers: Mapp
     if panel.printed is not None:
         return _Drawn(panel, _printed(results, panel.printed))
     runs = [run for run in results.trained if run.task == results.config.pictures]
-    named = [run for run in runs if run.row]
     others = [run for run in runs if not run.row] if declared.others else []
+    if len(others) == 1:
+        # One has its name, and needs no legend.
+        others = []
+    named = [run for run in runs if run.row or (declared.others and not others)]
     colours = palette(run.label for run in named)
     points: list[Point] = []
     for run in others:
-        points += _point(results, run, panel, "", MUTED, markers)
+        points += _point(results, run, panel, "", _OTHERS, markers)
     for run in named:
         points += _point(results, run, panel, run.label, colours[run.label], markers)
     through = _through(results, panel, line, markers)
@@ -184,7 +188,7 @@ def _handles(
     handles = [Line2D([], [], color=GREY, marker=marker, linestyle="", label=name) for name, marker in shapes.items()]
     points = [point for drawn in panels for point in drawn.points]
     if any(not point.name for point in points):
-        handles.append(Line2D([], [], color=MUTED, marker="o", linestyle="", label=declared.others))
+        handles.append(Line2D([], [], color=_OTHERS, marker="o", linestyle="", label=declared.others))
     if any(drawn.line for drawn in panels):
         handles.append(Line2D([], [], label=line.label, **_LINE))
     if any(point.hollow for point in points):
