@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from invented_evidence import ORIGIN
 from pipeline_files import commit, git
 
 from seqcap.files import json_file, parquet, schemas
@@ -114,3 +115,11 @@ def test_all_stages_before_a_page_are_counted(tmp_path, monkeypatch):
     assert found["not_timed"] == ["data-image", "features-image", "retriever-c"]
     # Of what runs start from, each stage.
     assert list(found["minutes_of_starts"]) == ["pretrain-b"]
+
+
+def test_of_a_stage_that_went_on_the_time_is_known_in_part():
+    """Two cores have 25.2 minutes in 12.6."""
+    of_runs = {"versions": {}, "data": [], "minutes": {"xe": 25.0}}
+    whole = ORIGIN | of_runs | {"minutes_of_training": 25.0, "minutes_of_everything": 12.6}
+    assert provenance.in_words(whole)["everything"] == "12.6"
+    assert provenance.in_words(whole | {"minutes_of_training": 102.0})["everything"] == "12.6 or more"

@@ -299,11 +299,15 @@ def _machine(machine: Mapping[str, Any]) -> str:
 
 
 def _everything_in_words(provenance: Mapping[str, Any]) -> str:
-    """Without the time of some stages the others' says nothing of what all of it takes."""
-    absent = len(provenance["not_timed"])
-    if absent and provenance["minutes_of_everything"] is not None:
+    """Without the time of some stages the others' says nothing of what all of it takes. Of a stage that was killed and
+    went on only the last time is known: then its runs took longer than there was on all cores."""
+    absent, everything = len(provenance["not_timed"]), provenance["minutes_of_everything"]
+    if everything is None:
+        return NOT_RECORDED
+    if absent:
         return f"{absent} stage{'s' if absent > 1 else ''} not timed"
-    return _number(provenance["minutes_of_everything"])
+    went_on = (provenance["minutes_of_training"] or 0) > everything * (provenance["cores"] or 1)
+    return _number(everything) + " or more" * went_on
 
 
 def _number(minutes: float | None) -> str:
