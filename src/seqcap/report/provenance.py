@@ -306,9 +306,5 @@ def _everything_in_words(provenance: Mapping[str, Any]) -> str:
         return NOT_RECORDED
     if absent:
         return f"{absent} stage{'s' if absent > 1 else ''} not timed"
-    went_on = (provenance["minutes_of_training"] or 0) > everything * (provenance["cores"] or 1)
-    return _number(everything) + " or more" * went_on
-
-
-def _number(minutes: float | None) -> str:
-    return NOT_RECORDED if minutes is None else f"{minutes:.1f}"
+    went_on = bool((provenance["minutes_of_training"] or 0) > everything * (provenance["cores"] or 1))
+    return f"{everything:.1f}" + " or more" * went_on
