@@ -593,7 +593,7 @@ class SmoothingRun(PaperRun):
 
     def entry(self, name: str) -> ReportedRun:
         system, loss = self.split(name)
-        settings: dict[str, Any] = {"tau": 0.3}
+        settings: dict[str, Any] = {"tau": 0.3, "alpha": 0.7}
         if loss.startswith("tok_seq"):
             settings = {"sequence": {"samples": 5, "tau": 0.1}, "token": {"tau": 0.3}}
         return self.reported(

@@ -211,6 +211,17 @@ def test_in_short_tells_how_claims_fared_on_other_data(here: Path):
     assert "Decided there alone: C2 holds, C1 is reversed." in line
 
 
+@pytest.mark.parametrize(("risen", "said"), [(2.0, "; a run of it still rose there"), (0.2, "")])
+def test_in_short_tells_of_one_comparison_whether_a_run_of_it_still_rose(here: Path, risen: float, said: str):
+    invented_results("a")
+    gained = {"A": {1: 101.5, 2: 101.5, 3: 101.5}, "B": {1: 100, 2: 100, 3: 100}}
+    sides = (side("A", gained["A"], a=risen), side("B", gained["B"]))
+    invented_results("a", records=[recorded("a", sides=sides)], folder="reports/photos")
+    write_report_config("a", Photos="reports/photos")
+    (line,) = [line for line in written().splitlines() if line.startswith("- **Photos:** ")]
+    assert f"the one comparison that decides a claim here goes the same way there{said}. " in line
+
+
 def test_in_short_tells_what_is_above_cross_entropy_of_as_many_updates_on_other_data(here: Path):
     def compared(name: str, difference: float) -> dict[str, Any]:
         sides = (

@@ -176,11 +176,14 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     assert first.evidence.side_labels == ("Tok | Glove sim, without attention", "MLE, without attention")
     assert first.evidence.what == "CIDEr of the best beam caption, without attention"
     assert first.reason == "run Tok | Glove sim, without attention is not part of these results"
-    assert not claims.remarks(run, [])
+    assert [text.partition(",")[0] for text in claims.remarks(run, [])] == ["*Lengths of translations*"]
     assert [theirs.partition(";")[0] for theirs, _ in claims.stand_ins(run)] == [
         "an encoder-decoder with attention (Bahdanau et al.)",
+        "IWSLT'14, in the authors' code: a rate of .001, halved every 10 epochs, Tok alpha .8 and tau .1 (eq. 13)",
         "GloVe, trained on the captions",
     ]
+    trained = claims.stand_ins(run)[1][1]
+    assert re.fullmatch(r"multi30k, De-En, .*: \d+ epochs at [.\d]+, decaying, Tok alpha 0.7 and tau 0.3", trained)
 
 
 def test_a_run_without_attention_and_without_mle():
@@ -249,12 +252,12 @@ def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(mo
 
 
 def test_lengths_of_translations_stand_beside_what_the_brevity_penalty_leaves(monkeypatch: pytest.MonkeyPatch):
-    """Sentences of 8 words where references have 10 leave exp(1 - 10 / 8); longer ones all of the score."""
+    """Sentences of 8 words where references have 10 leave exp(1 - 10 / 8), longer ones all of it, none nothing."""
     made = of("de_en")
     scores = made.scores
 
     def measured(evaluation: str) -> list[dict[str, object]]:
-        written = {"de_en_tok": 8.0, "de_en_mle": 12.0}
+        written = {"de_en_tok": 8.0, "de_en_mle": 12.0, "de_en_seq_hamming_v": 0.0}
         return [
             row | {"statistics": [*row["statistics"][:-2], written.get(row["run"], 9.0), 10.0]}
             if "statistics" in row
@@ -267,9 +270,11 @@ def test_lengths_of_translations_stand_beside_what_the_brevity_penalty_leaves(mo
     (said,) = [text for text in claims.remarks(made.read(), []) if text.startswith("*Lengths of translations*")]
     assert "where references have 10.00: MLE 12.00 (1.000); tok | Glove sim 8.00 (0.779)" in said
     assert not [text for text in claims.remarks(of("lstm").read(), []) if "Lengths of translations" in text]
-    # No loss has three seeds.
+    sentences = 3 * made.read().scores.sample("de_en_mle", "beam", "BLEU", "best").statistics.shape[0]
+    assert f"Seq | Hamming | V 0.00 (0.000), {sentences} of {sentences:,} are empty" in said
     made.seeds = (1, 2)
-    assert not [text for text in claims.remarks(made.read(), []) if "Lengths of translations" in text]
+    (said,) = [text for text in claims.remarks(made.read(), []) if "Lengths of translations" in text]
+    assert "MLE ° 12.00 (1.000); tok | Glove sim ° 8.00 (0.779)" in said
 
 
 def test_gains_of_a_frozen_cnn_stand_at_our_level_beside_ours():

@@ -23,7 +23,7 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
     number = len(of["compared"])
     if not number:
         return None
-    answer = _of_one(of) if number == 1 else _of_several(of)
+    answer = _of_one(report, data, of) if number == 1 else _of_several(of)
     several = [_counted_there(report, data), _fared_there(report, data)]
     caveat = [*(several if number > 1 else []), _beside_likelihood(report, data)]
     caveat += [_turned(report, data, of), _on_one_captioner(report, data), _ungrammatical(report, data)]
@@ -32,14 +32,20 @@ def on_data(report: Reported, data: str, of: Mapping[str, Any]) -> Finding | Non
     return Finding(f"{data}{only}", answer, " ".join(filter(None, caveat)))
 
 
-def _of_one(of: Mapping[str, Any]) -> str:
+def _of_one(report: Reported, data: str, of: Mapping[str, Any]) -> str:
     ways = {
         "goes the same way there": of["alike"],
         "goes the other way there": of["turned"],
         "cannot be told, here or there": of["compared"],
     }
     way = next(said for said, found in ways.items() if found)
-    return f"the one comparison that decides a claim here {way}{', against print' * bool(of['against'])}"
+    ((paper, pair),) = of["compared"]
+    there = next((claim for claim in report.published[data][paper].claims if claim.id == pair.claim.id), None)
+    claims = {"here": pair.claim, "there": there}
+    rising = " and ".join(where for where, claim in claims.items() if claim and claim.rising)
+    against = ", against print" * bool(of["against"])
+    still_rose = f"; a run of it still rose {rising}" if rising else ""
+    return f"the one comparison that decides a claim here {way}{against}{still_rose}"
 
 
 def _of_several(of: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ _ONE_TRANSLATION = 80  # BLEU of at least so much (x100): sentences with hardly 
 _FEWEST = 2  # losses of which one gains most
 _BEST = "tok_seq_cider_refs"  # the loss that the paper recommends
 _PER_TOKEN = "per token"
+_IN_CODE = "IWSLT'14, in the authors' code: a rate of .001, halved every 10 epochs, Tok alpha .8 and tau .1 (eq. 13)"
 # Decoder -> the caption that it is of.
 _WHICH = {
     "beam": "best beam {caption}",
@@ -86,6 +87,8 @@ def stand_ins(results: Results) -> list[tuple[str, str]]:
             pairs.append((theirs, "; ".join(f"{label}: {updates:,} updates" for label, updates in learned.items())))
     if names := _captioners(results, "table3"):
         pairs.append(("an encoder-decoder with attention (Bahdanau et al.)", f"translator {names} of params.yaml"))
+        trained = [_training(part) for part in parts(results, "table3").values() if MLE in part.runs]
+        pairs += [(_IN_CODE, "; ".join(trained))] if trained else []
     theirs = "GloVe, trained on the captions; in the authors' code the end of a caption and words without a vector, as "
     theirs += "the unknown one, have a constant one, whose cosine with words is about 0"
     ours = "the word embeddings of params.yaml, in which the end of a caption is a word, too; the unknown word as there"
@@ -102,6 +105,13 @@ def stand_ins(results: Results) -> list[tuple[str, str]]:
 def _captioners(results: Results, table: str) -> str:
     used = [run.captioner for part in parts(results, table).values() for run in part.runs.values()]
     return " and ".join(dict.fromkeys(f"`{captioner}`" for captioner in used))
+
+
+def _training(part: Part) -> str:
+    """How long and at what rate a part's MLE learned, and how much its tokens are smoothed where Tok is run."""
+    mle, tok = part.runs[MLE], part.runs.get("tok")
+    strength = f", Tok alpha {tok.settings['alpha']:g} and tau {tok.settings['tau']:g}" if tok else ""
+    return f"{part.label}: {mle.epochs} epochs at {mle.learning_rate:g}, decaying{strength}"
 
 
 def remarks(results: Results, judged: Sequence[JudgedClaim]) -> list[str]:
@@ -186,17 +196,22 @@ def _determined(part: Part) -> dict[str, Any]:
 
 
 def _lengths(part: Part) -> dict[str, Any]:
-    """How long translations of the beam are, and what BLEU's brevity penalty leaves of their score, of losses with
-    enough seeds: a beam without length normalisation may lose by that alone."""
+    """How long translations of the beam are, what BLEU's brevity penalty leaves of their score, and how many have no
+    word at all: a beam without length normalisation may lose by that alone."""
     of_losses, references = [], 0.0
     for loss, run in part.runs.items():
         sample = part.results.scores.sample(run.name, "beam", part.facts.metric, "best")
-        if sample is None or (loss != MLE and len(run.seeds) < LEAST_SEEDS):
+        if sample is None:
             continue
         # The last two counts of a sentence (`seqcap.evaluation.translations`).
-        written, expected = np.moveaxis(sample.statistics[:, :, -2:].mean(axis=0), -1, 0)
-        penalty = float(np.exp(np.minimum(0.0, 1.0 - expected / written)).mean())
-        of_losses.append(f"{part.losses[loss].row} {written.mean():.2f} ({penalty:.3f})")
+        of_sentences = sample.statistics[:, :, -2:]
+        written, expected = np.moveaxis(of_sentences.mean(axis=0), -1, 0)
+        # Without a word nothing is left.
+        penalty = float(np.exp(np.minimum(0.0, 1.0 - expected / np.maximum(written, 1e-9))).mean())
+        empty, all_of_them = int((of_sentences[..., 0] == 0).sum()), of_sentences[..., 0].size
+        without_words = f", {empty} of {all_of_them:,} are empty" if empty else ""
+        few = " °" * (len(run.seeds) < LEAST_SEEDS)
+        of_losses.append(f"{part.losses[loss].row}{few} {written.mean():.2f} ({penalty:.3f}){without_words}")
         references = float(expected.mean())
     return {"losses": "; ".join(of_losses), "references": references} if len(of_losses) > 1 else {}
 
