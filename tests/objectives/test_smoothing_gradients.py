@@ -76,11 +76,11 @@ def log_p(captioner, features, caption) -> Tensor:
 
 
 def target(token: int, tau: float, beta: float) -> Tensor:
-    """r(. | y*) [V] of equations 13 and 16. <unk> has a constant vector."""
+    """r(. | y*) [V] of equations 13 and 16. <unk> has a constant vector, and no word's target has EOS."""
     vectors = EMBEDDINGS.clone()
     vectors[UNK] = 1
     r = torch.zeros(7)
-    for other in (EOS, UNK, 4, 5, 6):
+    for other in (EOS, UNK, 4, 5, 6) if token == EOS else (UNK, 4, 5, 6):
         a, b = vectors[token], vectors[other]
         ratio = FREQUENCIES[other] / FREQUENCIES[token]
         r[other] = torch.exp((a @ b / (a.norm() * b.norm()) - beta * min(ratio, 1 / ratio)) / tau)
@@ -109,6 +109,15 @@ def test_token_smoothing_is_differentiated(captioner, batch, beta):
     tokens = [token for _, _, caption in each_caption(batch) for token in caption.tolist()]
     moved = sum(1 - target(token, 0.5, beta)[token].item() for token in tokens) / TOKENS
     assert objective(captioner, batch)[1][smoothing.STRENGTH] == pytest.approx(0.7 * moved)
+
+
+def test_a_caption_may_end_nowhere_but_at_its_end():
+    rows = smoothing.TokenTargets(0.5, 0.0, CONTEXT).rows(torch.tensor([EOS, UNK, 4, 5, 6]))
+    assert rows[1:, EOS].tolist() == [0, 0, 0, 0]
+    # The end itself is no more certain than a word.
+    assert (rows[0, UNK:] > 0).all()
+    assert rows[0, EOS] < 1
+    torch.testing.assert_close(rows.sum(1), torch.ones(5))
 
 
 def test_an_ending_without_an_embedding_keeps_its_target():

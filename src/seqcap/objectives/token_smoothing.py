@@ -23,8 +23,8 @@ class Config(Frozen):
 class Model(Objective):
     """alpha sum_t KL(r(. | y*_t) || p_t) + (1 - alpha) sum_t -log p_t(y*_t), up to a constant (eqs. 13, 14 and 16).
     r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau), with e the embeddings of words, <unk>
-    and EOS, and f their counts in the training captions (`smoothing.TokenTargets`). Mean over the captions' tokens, EOS
-    included.
+    and EOS, and f their counts in the training captions; no word's r has EOS (`smoothing.TokenTargets`). Mean over the
+    captions' tokens, EOS included.
 
     Args:
         config: its settings.

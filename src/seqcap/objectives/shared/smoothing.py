@@ -1,9 +1,9 @@
 """Targets around the ground truth for loss smoothing (Elbayad, Besacier & Verbeek, ACL 2018): distributions over tokens
 (`TokenTargets`), or sequences around the caption (`draw_sequences`, `draw_at_shared_distances`, `score_sequences`). The
 cross-entropy against the smoothed target is the paper's KL divergence plus the target's constant entropy.
-EOS and <unk> are smoothed like any word, as in the authors' code. Otherwise all words would lose probability to them: a
-beam would prefer short captions, and a captioner would write <unk> where it may. PAD and BOS are neither replaced nor
-substituted."""
+EOS and <unk> share their targets like any word, as in the authors' code. Otherwise all words would lose probability to
+them: a beam would prefer short captions, and a captioner would write <unk> where it may. No word's target has EOS, and
+no word becomes it. PAD and BOS are neither replaced nor substituted."""
 
 from __future__ import annotations
 
@@ -61,8 +61,12 @@ class TokenTargets(nn.Module):
     """Smoothed targets of tokens (eqs. 13, 14 and 16).
         r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau)
     e are the embeddings [V, d] of the context, f its frequencies [V]. <unk> and words without an embedding have a
-    constant one, as in the authors' code, whose cosine with others is about 0. r is normalised over words, <unk> and
-    EOS. PAD and BOS keep their own hard target, and so does EOS if the embeddings file lacks it.
+    constant one, as in the authors' code, whose cosine with others is about 0. r is normalised over words and <unk>,
+    and over EOS where it is y*. PAD and BOS keep their own target, and so does EOS if the file of embeddings lacks it.
+    In the authors' code EOS has the constant vector, too: words leave it exp(-1 / tau), next to nothing, and it shares
+    its target with <unk>, PAD and BOS. Here it is a word of GloVe, close to all words, since every caption has it. In
+    their targets it would let captions end at any place, and a beam without length normalisation prefers those that do
+    (docs/release.md has what either costs).
 
     Args:
         tau: temperature of the similarities, above 0.
@@ -94,6 +98,7 @@ class TokenTargets(nn.Module):
         logits /= self.tau
         bare = ~self.embeddings.any(1)
         logits[:, bare] = -torch.inf
+        logits[:, EOS] = logits[:, EOS].masked_fill(tokens != EOS, -torch.inf)
         alone = bare[tokens].nonzero()[:, 0]
         logits[alone] = -torch.inf
         logits[alone, tokens[alone]] = 0

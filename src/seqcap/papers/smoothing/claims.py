@@ -91,7 +91,8 @@ def stand_ins(results: Results) -> list[tuple[str, str]]:
         pairs += [(_IN_CODE, "; ".join(trained))] if trained else []
     theirs = "GloVe, trained on the captions; in the authors' code the end of a caption and words without a vector, as "
     theirs += "the unknown one, have a constant one, whose cosine with words is about 0"
-    ours = "the word embeddings of params.yaml, in which the end of a caption is a word, too; the unknown word as there"
+    ours = "the word embeddings of params.yaml, in which the end of a caption is a word, too, but in no word's target; "
+    ours += "the unknown word as there"
     pairs.append((theirs, ours))
     if ENSEMBLE in results.by_name:
         evaluation, members = results.evaluation(SERVER), results.by_name[ENSEMBLE].members
