@@ -132,6 +132,7 @@ class Table:
     cells: Sequence[Cell]
     brackets: str = ""
     columns: ClassVar[Sequence[str]] = COLUMNS  # of its CSV file
+    theirs_alone: ClassVar[Collection[str]] = ()  # printed columns that no run of ours can have a number in
 
     def write(self, name: str, folder: Path) -> None:
         records = [cell.record() for cell in self.cells] or [[""] * (len(self.columns) - 1) + [self.reading]]
@@ -179,7 +180,8 @@ class Table:
         header = ["block", "row"] if with_block else ["row"]
         for column, direction in directions.items():
             name = f"{column} {_ARROWS[direction]}".rstrip()
-            header += [f"{name} paper", f"{name} ours"] if column in in_print else [name]
+            ours = [] if column in self.theirs_alone else [f"{name} ours"]
+            header += [f"{name} paper", *ours] if column in in_print else [name]
         matrix = [[*header, "n"] if counts else header]
         for key, cells in rows.items():
             block, row = key
@@ -187,7 +189,8 @@ class Table:
             line.append(f"{row} °" if key in few else row)
             for column in directions:
                 cell = cells[column]
-                line += ([cell.printed or "–"] if column in in_print else []) + [cell.short()]
+                line += [cell.printed or "–"] if column in in_print else []
+                line += [] if column in self.theirs_alone else [cell.short()]
             matrix.append([*line, counts.get(key, "–")] if counts else line)
         return matrix
 

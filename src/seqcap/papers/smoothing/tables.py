@@ -1,13 +1,12 @@
 """Loss smoothing's Tables 1 to 3, and what the paper does not print: Table 1 after the authors' first phase, gains with
 how much is smoothed, the captions that the authors released, and all quality metrics."""
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from seqcap.papers.smoothing.rows import FILE, MEMBERS, ON_SERVER, PHASE_1, SERVER, STRENGTH, parts, rows
 from seqcap.report.inputs import Results
 from seqcap.report.markdown import markdown_table
-from seqcap.report.tables import Cell, Content, Estimate, Grid, Table, published_cells, quality_cells
+from seqcap.report.tables import Cell, Content, Estimate, Table, published_cells, quality_cells
 
 RELEASED = "released"  # file of published/
 MOVED = "weight moved"
@@ -24,12 +23,7 @@ def table1(results: Results) -> list[Cell]:
 class Phase1(Table):
     """A table with a column that is the authors' alone."""
 
-    def _matrix(
-        self, rows: Grid, counts: Mapping[tuple[str, str], str], few: Collection[tuple[str, str]]
-    ) -> list[list[str]]:
-        matrix = super()._matrix(rows, counts, few)
-        theirs_alone = matrix[0].index(f"{_INTERVAL} ours")
-        return [[*line[:theirs_alone], *line[theirs_alone + 1 :]] for line in matrix]
+    theirs_alone = (_INTERVAL,)
 
 
 def phase1(results: Results) -> Content:
