@@ -178,7 +178,7 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     assert first.reason == "run Tok | Glove sim, without attention is not part of these results"
     assert [text.partition(",")[0] for text in claims.remarks(run, [])] == ["*Lengths of translations*"]
     assert [theirs.partition(";")[0] for theirs, _ in claims.stand_ins(run)] == [
-        "an encoder-decoder with attention (Bahdanau et al.)",
+        "an encoder-decoder with attention (Bahdanau et al.), whose released beam adds probabilities",
         "IWSLT'14, in the authors' code: a rate of .001, halved every 10 epochs, Tok alpha .8 and tau .1 (eq. 13)",
         "GloVe, trained on the captions",
     ]

@@ -86,7 +86,8 @@ def stand_ins(results: Results) -> list[tuple[str, str]]:
             theirs = "20 epochs of 113,287 images, 10 a batch: about 226,600 updates"
             pairs.append((theirs, "; ".join(f"{label}: {updates:,} updates" for label, updates in learned.items())))
     if names := _captioners(results, "table3"):
-        pairs.append(("an encoder-decoder with attention (Bahdanau et al.)", f"translator {names} of params.yaml"))
+        theirs = "an encoder-decoder with attention (Bahdanau et al.), whose released beam adds probabilities"
+        pairs.append((theirs, f"translator {names} of params.yaml, whose beam adds logarithms, and prefers short ones"))
         trained = [_training(part) for part in parts(results, "table3").values() if MLE in part.runs]
         pairs += [(_IN_CODE, "; ".join(trained))] if trained else []
     theirs = "GloVe, trained on the captions; in the authors' code the end of a caption and words without a vector, as "
