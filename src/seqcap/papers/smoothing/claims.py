@@ -210,8 +210,8 @@ def _lengths(part: Part) -> dict[str, Any]:
         written, expected = np.moveaxis(of_sentences.mean(axis=0), -1, 0)
         # Without a word nothing is left.
         penalty = float(np.exp(np.minimum(0.0, 1.0 - expected / np.maximum(written, 1e-9))).mean())
-        empty, all_of_them = int((of_sentences[..., 0] == 0).sum()), of_sentences[..., 0].size
-        without_words = f", {empty} of {all_of_them:,} are empty" if empty else ""
+        is_empty = of_sentences[..., 0] == 0
+        without_words = f", {is_empty.sum()} of {is_empty.size:,} are empty" if is_empty.any() else ""
         few = " °" * (len(run.seeds) < LEAST_SEEDS)
         of_losses.append(f"{part.losses[loss].row}{few} {written.mean():.2f} ({penalty:.3f}){without_words}")
         references = float(expected.mean())
